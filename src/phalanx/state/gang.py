@@ -100,6 +100,8 @@ class End:
     """The checkpoint that could not be read, for CheckpointUnreadable."""
     step: int = 0
     """Highest step that any of its ranks reported."""
+    finished: bool = False
+    """Every rank had announced its last step before the end."""
     at_ns: int = 0
     """Store clock at writing; orders ends of different hosts within its uncertainty."""
     protocol: int = PROTOCOL
@@ -120,6 +122,8 @@ class Beat:
     rank_steps: tuple[int, ...] = ()
     step_time_ns: int = 0
     saving: bool = False
+    entry: LedgerEntry | None = None
+    """The ledger entry as it would be written now: all that is left of an agent that is killed."""
     protocol: int = PROTOCOL
 
 
@@ -149,5 +153,9 @@ class LedgerEntry:
     """Time inside steps, without the stalls."""
     idle_ns: int = 0
     """After the ranks had exited 0, waiting for the gang."""
+    end_ns: int = 0
+    """Store clock at the end of the entry; 0 when not known: `start_ns + total_ns` then."""
+    born_ns: int = 0
+    """Store clock at the start of the agent's process; 0 when not known: `start_ns` then."""
     closed: bool = True
     """False for an entry that a killed agent left open and its successor estimated."""

@@ -84,9 +84,14 @@ class Record:
     """Attempts in a row that ended without a newer committed step."""
     head_at_open: str | None = None
     """Committed checkpoint when the current attempt was opened."""
+    backoff_until_ns: int | None = None
+    """The next attempt is not opened before this store time."""
     unreadable: tuple[str, ...] = ()
     """Checkpoints that a rank could not read: no world may name them again."""
     stop: StopRequest | None = None
+    ending: Phase | None = None
+    """The terminal phase that waits until nothing of the job lives any more."""
+    ending_since_ns: int = 0
     cause: Cause | None = None
     """Why the job failed, once it has."""
     warning: str = ""

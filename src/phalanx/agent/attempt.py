@@ -1,0 +1,232 @@
+"""One attempt as one agent lives it: its ranks, its beats, its commits, its ledger entry."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phalanx.agent.accounts import Account
+from phalanx.agent.command import launcher_argv
+from phalanx.agent.environment import Place, local_ranks, rank_environment
+from phalanx.agent.logs import LogStream
+from phalanx.agent.progress import Progress, make_folder
+from phalanx.agent.protocol import Me, Ranks, Seen
+from phalanx.agent.ranks import RankSet, Start, redacted
+from phalanx.agent.seat import SeatPlace
+from phalanx.checkpoint.commit import CommitState, Committer, commit
+from phalanx.names import Keys, seat_name
+from phalanx.state import codec
+from phalanx.state.gang import Beat, End, World
+from phalanx.store.store import Store
+from phalanx.words import FailureClass, Outcome
+
+if TYPE_CHECKING:
+    from phalanx.agent.workplace import Workplace
+
+
+class AttemptRun:
+    """Everything of one attempt that is not a decision."""
+
+    def __init__(self, place: SeatPlace, store: Store, account: Account) -> None:
+        self.place = place
+        self.store = store
+        self.account = account
+        self.keys = Keys(place.job)
+        self.workplace: Workplace | None = None
+        self.ranks = RankSet()
+        self.world: World | None = None
+        self.pending: set[str] = set()
+        """Checkpoints that a rank of ours has written its part of, not known to be committed."""
+        self._is_closed = False
+
+    def start(self, world: World) -> None:
+        """Start this slot's ranks in this world."""
+        workplace = self._workplace()
+        self.world = world
+        self.account.first_step = world.checkpoint_step
+        self.ranks = RankSet()
+        for local_rank in range(local_ranks(workplace.plan)):
+            folder = self.place.scratch / str(world.attempt) / str(local_rank)
+            make_folder(folder)
+            self.ranks.start(self._start_of(local_rank, folder), self._log_folder(), workplace.warm)
+
+    def stop(self, why: str, grace_s: float) -> None:
+        """Signal the ranks, insist after the grace."""
+        self.ranks.stop(why, grace_s)
+
+    def update(self, me: Me, seen: Seen) -> Me:
+        """`me` with the ranks as they are now; a sibling's death stops the others at once."""
+        if self.world is None or me.attempt != self.account.attempt:
+            return me
+        self.ranks.settle(is_warm_dead=self._workplace().warm is None)
+        self.ranks.insist()
+        if any(_ended_badly(r.end) for r in self.ranks.ranks if r.end is not None):
+            self.ranks.stop("a rank of this slot ended", 1.0)
+            self.ranks.insist()
+            self.ranks.settle(is_warm_dead=self._workplace().warm is None)
+        state = self.ranks.state
+        if state is not Ranks.ENDED or me.ranks is Ranks.ENDED:
+            return replace(me, ranks=state)
+        self.account.done_ns = time.monotonic_ns()
+        self._commit_pending()
+        self.beat()
+        return replace(me, ranks=state, end=self._end())
+
+    def take(self, messages: Sequence[dict[str, Any]]) -> None:
+        """What the ranks said: commit what is whole, remember what could not be read."""
+        for words in messages:
+            if "part" in words:
+                self.pending.add(str(words["part"]))
+            self._note(words)
+        if messages:
+            self._commit_pending()
+
+    def pump(self, stream: LogStream) -> None:
+        """Move what a rank printed; a pipe that has ended is left alone from now on."""
+        if not stream.pump():
+            stream.end()
+
+    def beat(self) -> None:
+        """Overwrite this agent's beat, and try again to commit what was whole."""
+        self._commit_pending()
+        if self.workplace is not None and self.world is not None:
+            self.workplace.spare_store()
+        reports = self.ranks.progress()
+        slowest = min(reports, key=lambda p: p.step, default=Progress())
+        first = self.account.first_step
+        done = slowest.step - first
+        account = self.account
+        beat = Beat(
+            slot=account.slot,
+            incarnation=account.incarnation,
+            attempt=account.attempt,
+            step=max(first, slowest.step),
+            total_steps=slowest.total,
+            phase=slowest.phase,
+            metrics=tuple(sorted(slowest.metrics.items())),
+            rank_pids=tuple(r.pid for r in self.ranks.ranks),
+            rank_steps=tuple(p.step for p in reports),
+            step_time_ns=slowest.train_ns // done if done > 0 else 0,
+            saving=any(p.saving for p in reports),
+            entry=account.entry(time.monotonic_ns(), reports),
+        )
+        key = self.keys.beat(account.attempt, account.slot, account.incarnation)
+        self.store.beat(key, codec.dumps(beat))
+
+    def close(self) -> None:
+        """Write the ledger entry."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        account = self.account
+        now_ns = self.store.now_ns()
+        entry = account.entry(time.monotonic_ns(), self.ranks.progress(), end_ns=now_ns)
+        key = self.keys.ledger_entry(account.slot, account.incarnation, account.attempt)
+        self.store.create(key, codec.dumps(entry))
+
+    def failed(self, message: str) -> End:
+        """The ending of an attempt in which this agent could not do its part."""
+        account = self.account
+        return End(
+            account.slot,
+            account.incarnation,
+            account.attempt,
+            Outcome.FAILED,
+            failure=FailureClass.UNKNOWN,
+            message=message,
+        )
+
+    def _start_of(self, local_rank: int, folder: Path) -> Start:
+        workplace, world = self._workplace(), self._world()
+        files = self.place.root / "jobs" / self.place.job / "files"
+        files.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = Place(
+            job=self.place.job,
+            root=str(self.place.root),
+            slot=self.place.slot,
+            attempt=world.attempt,
+            checkpoint_folder=str(files),
+            rank_folder=str(folder),
+            agent_socket=str(self.place.scratch / "agent"),
+        )
+        env = {**workplace.env, **rank_environment(workplace.plan, world, place, local_rank)}
+        argv = list(workplace.plan.command)
+        if workplace.warm is None:
+            argv = launcher_argv(workplace.plan, world, self.place.slot, sys.executable)
+        rank = int(env["RANK"])
+        return Start(rank, local_rank, argv, env, str(workplace.folder), folder)
+
+    def _log_folder(self) -> Path:
+        name = f"{seat_name(self.place.slot, self.place.incarnation)}-{self.account.attempt}"
+        return self.place.root / self.keys.logs / name
+
+    def _note(self, words: dict[str, Any]) -> None:
+        for one in self.ranks.ranks:
+            if one.rank != words.get("rank"):
+                continue
+            if "unreadable" in words:
+                one.unreadable = (str(words["unreadable"]), str(words.get("because", "")))
+            if "done" in words:
+                one.has_announced_end = True
+
+    def _commit_pending(self) -> None:
+        if self.world is None or not self.pending:
+            return
+        plan = self._workplace().plan
+        who = Committer(self.account.attempt, self._checkpoint_ranks(), plan.source_digest or "")
+        for name in sorted(self.pending):
+            outcome = commit(self.store, self.keys, who, name)
+            if outcome.state is not CommitState.INCOMPLETE:
+                self.pending.discard(name)
+            if outcome.state is CommitState.REFUSED:
+                print(f"{name} is not committed: {outcome.reason}", file=sys.stderr, flush=True)
+
+    def _checkpoint_ranks(self) -> int:
+        """Ranks that write parts: under `torchrun` each slot's agent starts several."""
+        plan = self._workplace().plan
+        if plan.launcher == "torchrun":
+            return len(self._world().members) * plan.ranks_per_node
+        return self._world().size
+
+    def _end(self) -> End:
+        account, ranks = self.account, self.ranks.ranks
+        reports = self.ranks.progress()
+        ends = tuple(redacted(r.end, self._workplace().secrets) for r in ranks if r.end is not None)
+        unreadable = next((r.unreadable for r in ranks if r.unreadable is not None), None)
+        return End(
+            slot=account.slot,
+            incarnation=account.incarnation,
+            attempt=account.attempt,
+            outcome=_outcome(self.ranks),
+            ranks=ends,
+            failure=FailureClass.CHECKPOINT_UNREADABLE if unreadable is not None else None,
+            message=self.ranks.stop_reason,
+            checkpoint=unreadable[0] if unreadable is not None else None,
+            step=max([account.first_step, *(p.step for p in reports)]),
+            finished=bool(ranks) and all(r.has_announced_end for r in ranks),
+        )
+
+    def _workplace(self) -> Workplace:
+        assert self.workplace is not None, "prepare comes first"
+        return self.workplace
+
+    def _world(self) -> World:
+        assert self.world is not None, "start comes first"
+        return self.world
+
+
+def _ended_badly(end: Any) -> bool:
+    return bool(end.exit_code != 0)
+
+
+def _outcome(ranks: RankSet) -> Outcome:
+    ends = [r.end for r in ranks.ranks if r.end is not None]
+    if any(e.exit_code != 0 and not e.told_to_stop for e in ends):
+        return Outcome.FAILED
+    if ranks.stop_deadline_ns is not None:
+        return Outcome.STOPPED
+    return Outcome.SUCCEEDED if all(e.exit_code == 0 for e in ends) else Outcome.FAILED

@@ -1,0 +1,277 @@
+"""The agent of one task: look, decide, carry out one move, until it may leave.
+
+The decisions are `agent.protocol.decide`; here is only what touches the world. Nothing sleeps on
+a timer that an event could wake: ranks, the warm parent and the controller are watched by process
+file descriptors, the root by notification, the ranks' words by a socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from phalanx.agent import processes, protocol
+from phalanx.agent.accounts import Account
+from phalanx.agent.attempt import AttemptRun
+from phalanx.agent.inbox import Inbox
+from phalanx.agent.logs import LogStream
+from phalanx.agent.protocol import Me, Ranks, Seen
+from phalanx.agent.ranks import RankProcess
+from phalanx.agent.seal import seal
+from phalanx.agent.seat import SeatPlace
+from phalanx.agent.workplace import Workplace
+from phalanx.errors import PhalanxError, StoreError
+from phalanx.names import Keys
+from phalanx.state import codec, read
+from phalanx.state.record import Record
+from phalanx.store.store import Store
+
+BEAT_EVERY_S = 1.0
+RESTART_GRACE_S = 1.0
+"""Time between SIGTERM and SIGKILL for ranks whose attempt is over."""
+GONE_AFTER_S = 5.0
+"""A root folder that is missing this long has been deleted."""
+
+
+class Agent:
+    """One agent. `run` returns the exit code of its process."""
+
+    def __init__(self, place: SeatPlace, store: Store, revive: Callable[[], object]) -> None:
+        """`revive` starts a controller unless one is at work."""
+        self.place = place
+        self.store = store
+        self.keys = Keys(place.job)
+        self.me = Me(place.slot, place.incarnation, place.token)
+        self.revive = revive
+        self.inbox = Inbox(place.scratch)
+        self.watch = store.watch()
+        self.workplace: Workplace | None = None
+        self.current: AttemptRun | None = None
+        self.record: Record | None = None
+        self.born_ns = store.now_ns()
+        self._covered: int | None = None
+        self._beat_due = 0.0
+        self._missing_since: float | None = None
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+
+    def run(self) -> int:
+        """Look, decide, move; until the move is to leave."""
+        processes.adopt_orphans()
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGTERM, self._on_term)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            while True:
+                move = self._next_move()
+                if isinstance(move, protocol.Leave):
+                    say(f"leaving: {move.why}")
+                    return 0
+                self._carry_out(move)
+        finally:
+            self._clean_up()
+
+    def _on_term(self, signum: int, frame: object) -> None:
+        self.me = replace(self.me, asked_to_leave=True)
+
+    def _next_move(self) -> protocol.Move:
+        try:
+            seen = self._look()
+        except StoreError as error:
+            return self._without_store(error)
+        self._missing_since = None
+        if self.current is not None:
+            self.me = self.current.update(self.me, seen)
+        now_ns = time.monotonic_ns()
+        self.me = protocol.noticed(self.me, seen, now_ns)
+        return protocol.decide(self.me, seen, now_ns)
+
+    def _look(self) -> Seen:
+        found = read.read_record(self.store, self.keys)
+        if found is None:
+            return Seen(None)
+        self.record = record = found.record
+        if self.watch is not None and self._covered != record.attempt:
+            keys, attempt = self.keys, record.attempt
+            folders = [keys.record, keys.attempt(attempt), keys.members(attempt)]
+            self.watch.cover([*folders, keys.ends(attempt)])
+            self._covered = record.attempt
+        world = read.read_world(self.store, self.keys, record.attempt)
+        head, version = read.read_head(self.store, self.keys) if world is None else (None, None)
+        return Seen(
+            record=record,
+            members=()
+            if world is not None
+            else read.read_members(self.store, self.keys, record.attempt),
+            world=world,
+            ends=read.read_ends(self.store, self.keys, record.attempt),
+            head=head,
+            head_version=version,
+        )
+
+    def _without_store(self, error: StoreError) -> protocol.Move:
+        """The root cannot be read. Ranks go on, unless the folder is plainly gone."""
+        now = time.monotonic()
+        if self._missing_since is None:
+            self._missing_since = now
+            say(f"StoreUnreachable: {error.line()}")
+        is_gone = not os.path.isdir(self.place.root)
+        if is_gone and now - self._missing_since > GONE_AFTER_S:
+            return protocol.decide(self.me, Seen(None), time.monotonic_ns())
+        if self.me.asked_to_leave:
+            return protocol.decide(self.me, Seen(None), time.monotonic_ns())
+        return protocol.Wait("the root cannot be read", 0.2)
+
+    def _carry_out(self, move: protocol.Move) -> None:
+        try:
+            self._act(move)
+        except StoreError as error:
+            say(f"{type(move).__name__}: {error.line()}")
+            self._sleep(0.2)
+        except PhalanxError as error:
+            say(error.line())
+            self._fail_attempt(error.line())
+
+    def _act(self, move: protocol.Move) -> None:
+        if isinstance(move, protocol.Wait):
+            self._sleep(move.seconds)
+        elif isinstance(move, protocol.Prepare):
+            self._prepare(move.attempt)
+        elif isinstance(move, protocol.Join):
+            key = self.keys.member(move.member.attempt, self.me.slot, self.me.incarnation)
+            self.store.create(key, codec.dumps(move.member))
+        elif isinstance(move, protocol.Seal):
+            seal(self.store, self.keys, move)
+        elif isinstance(move, protocol.Freeze):
+            self.store.create(self.keys.world(move.world.attempt), codec.dumps(move.world))
+        elif isinstance(move, protocol.StartRanks):
+            self._attempt().start(move.world)
+            self._beat_due = 0.0
+        elif isinstance(move, protocol.StopRanks):
+            self._stop_ranks(move)
+        elif isinstance(move, protocol.WriteEnd):
+            self._write_end(move)
+
+    def _stop_ranks(self, move: protocol.StopRanks) -> None:
+        plan = self._plan_record().plan
+        self._attempt().stop(move.why, plan.stop_grace_s if move.by_user else RESTART_GRACE_S)
+        self._sleep(0.01)
+
+    def _write_end(self, move: protocol.WriteEnd) -> None:
+        end = replace(move.end, at_ns=self.store.now_ns())
+        self.store.create(self.keys.end(end.attempt, end.slot, end.incarnation), codec.dumps(end))
+
+    def _prepare(self, attempt: int) -> None:
+        """Close the last attempt's books, get the workplace ready, bind for the new one."""
+        if self.me.attempt != attempt:
+            self._close_attempt()
+            self.me = replace(self.me, attempt=attempt, ranks=Ranks.NONE, ready=None, end=None)
+            self.me = replace(self.me, complete_since_ns=None)
+            account = Account(
+                slot=self.me.slot,
+                incarnation=self.me.incarnation,
+                attempt=attempt,
+                start_ns=self.store.now_ns(),
+                born_ns=self.born_ns,
+                opened_ns=time.monotonic_ns(),
+            )
+            self.current = AttemptRun(self.place, self.store, account)
+        if self.workplace is None:
+            self.workplace = Workplace(self.place, self.store, self._plan_record())
+        self._attempt().workplace = self.workplace
+        ready = self.workplace.prepare(attempt)
+        if ready is None:
+            self._sleep(0.2)
+        self.me = replace(self.me, ready=ready)
+
+    def _fail_attempt(self, message: str) -> None:
+        """This agent cannot do its part: say so instead of leaving the gang waiting."""
+        if self.me.attempt is None:
+            raise PhalanxError(message)
+        self.me = replace(self.me, ranks=Ranks.ENDED, end=self._attempt().failed(message))
+
+    def _sleep(self, seconds: float | None) -> None:
+        """Wait for news of anything, at most until the next beat is due."""
+        self._beat()
+        timeout_s = max(0.0, self._beat_due - time.monotonic())
+        if seconds is not None:
+            timeout_s = min(timeout_s, seconds)
+        poll = select.poll()
+        ranks = self.current.ranks.fds() if self.current is not None else {}
+        extra = [self._wake_read, self.inbox.fileno()]
+        if self.watch is not None:
+            extra.append(self.watch.fileno())
+        if self.workplace is not None:
+            extra.extend(self.workplace.fds())
+        for fd in (*ranks, *extra):
+            poll.register(fd, select.POLLIN)
+        for fd, _ in poll.poll(int(timeout_s * 1000) + 1):
+            source = ranks.get(fd)
+            if isinstance(source, RankProcess):
+                self._attempt().ranks.gone(source)
+            elif isinstance(source, LogStream):
+                self._attempt().pump(source)
+            elif fd == self._wake_read:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wake_read, 4096)
+        self._take_news()
+
+    def _take_news(self) -> None:
+        if self.watch is not None:
+            self.watch.drain()
+        if self.workplace is not None:
+            self.workplace.hear(self.current)
+        if self.current is not None:
+            self.current.take(self.inbox.messages())
+
+    def _beat(self) -> None:
+        """Once a second: the beat, commits that were missed, and a look at the controller."""
+        now = time.monotonic()
+        if now < self._beat_due:
+            return
+        self._beat_due = now + BEAT_EVERY_S
+        with contextlib.suppress(StoreError):
+            if self.current is not None:
+                self.current.beat()
+            self.revive()
+
+    def _close_attempt(self) -> None:
+        if self.current is None:
+            return
+        with contextlib.suppress(StoreError):
+            self.current.close()
+        self.current = None
+
+    def _clean_up(self) -> None:
+        if self.current is not None:
+            self.current.ranks.stop("the agent leaves", 0.0)
+            self.current.ranks.insist()
+        self._close_attempt()
+        if self.workplace is not None:
+            self.workplace.close()
+        processes.kill_orphans(())
+        self.inbox.close()
+        shutil.rmtree(self.place.scratch, ignore_errors=True)
+
+    def _attempt(self) -> AttemptRun:
+        if self.current is None:
+            raise PhalanxError("no attempt is open")
+        return self.current
+
+    def _plan_record(self) -> Record:
+        if self.record is None:
+            raise PhalanxError("the record has not been read")
+        return self.record
+
+
+def say(text: str) -> None:
+    """One line in the agent's log."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,116 @@
+"""Become a rank: the forked child runs the user's script as `python script.py` would."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import runpy
+import signal
+import sys
+import time
+import traceback
+from typing import Any
+
+from phalanx.agent.command import Script, python_script
+
+
+def run_script(request: dict[str, Any]) -> None:
+    """Run the script of a fork request in this process, then end as Python ends.
+
+    `request`: argv, env (complete), cwd, fds (out, err). Exceptions of the script are printed,
+    left in the error file that torch's launcher uses too, and give exit code 1.
+    """
+    script = python_script(request["argv"])
+    if script is None:
+        raise ValueError("the warm parent runs plain Python scripts only")
+    _take_over(request)
+    try:
+        _reseed()
+        _run(script)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _leave_error(error)
+        _print_error(error)
+        _flush()
+        raise SystemExit(1) from None
+
+
+def _take_over(request: dict[str, Any]) -> None:
+    out, err = request["fds"]
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+        if source > 2:
+            os.close(source)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True)
+    _register_stacks()
+
+
+def _register_stacks() -> None:
+    """On SIGUSR2 every thread's stack goes to `stacks` in the rank's folder, even in C code."""
+    folder = os.environ.get("PHALANX_RANK_DIR")
+    if folder:
+        stacks = open(f"{folder}/stacks", "w")  # noqa: SIM115 - open for the process's life
+        faulthandler.register(signal.SIGUSR2, file=stacks, all_threads=True, chain=False)
+    faulthandler.enable()
+
+
+def _reseed() -> None:
+    """Forked siblings share numpy's global generator; give each one of its own."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _run(script: Script) -> None:
+    sys.argv = [script.target, *script.arguments]
+    if script.is_module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(script.target, run_name="__main__", alter_sys=True)
+        return
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script.target)))
+    runpy.run_path(script.target, run_name="__main__")
+
+
+def _leave_error(error: BaseException) -> None:
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if not path or os.path.exists(path):
+        return
+    words = {
+        "message": f"{type(error).__name__}: {error}",
+        "extraInfo": {
+            "py_callstack": traceback.format_exc(),
+            "timestamp": str(int(time.time())),
+        },
+    }
+    with contextlib.suppress(OSError), open(path, "w") as file:
+        json.dump({"message": words}, file)
+
+
+def _print_error(error: BaseException) -> None:
+    """The traceback without our own frames, as the script's author would see it."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    shown = error.with_traceback(trace or error.__traceback__)
+    traceback.print_exception(type(shown), shown, shown.__traceback__)
+
+
+def _is_ours(filename: str) -> bool:
+    return filename == __file__ or "runpy" in filename
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()

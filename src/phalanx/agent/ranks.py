@@ -1,0 +1,238 @@
+"""The rank processes of one slot in one attempt: start, watch, stop, and how they ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from phalanx.agent import processes
+from phalanx.agent.logs import LogStream
+from phalanx.agent.progress import Progress, read_error, read_progress
+from phalanx.agent.protocol import Ranks
+from phalanx.agent.warm_link import WarmLink
+from phalanx.state.gang import RankEnd
+from phalanx.words import FailureClass
+
+FORK_TIMEOUT_S = 10.0
+LAST_LINES = 8
+
+
+@dataclass
+class RankProcess:
+    """One rank: its process, its pipes, its folder, and its end once there is one."""
+
+    rank: int
+    local_rank: int
+    folder: Path
+    streams: list[LogStream]
+    pid: int = 0
+    pidfd: int | None = None
+    status: int | None = None
+    """Wait status once known."""
+    is_gone: bool = False
+    told_to_stop: bool = False
+    unreadable: tuple[str, str] | None = None
+    """(checkpoint, because) when the rank said so."""
+    has_announced_end: bool = False
+    end: RankEnd | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """What one rank is started with."""
+
+    rank: int
+    local_rank: int
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    folder: Path
+
+
+@dataclass
+class RankSet:
+    """All ranks that this agent started for one attempt."""
+
+    started_ns: int = field(default_factory=time.monotonic_ns)
+    ranks: list[RankProcess] = field(default_factory=list)
+    stop_deadline_ns: int | None = None
+    stop_reason: str = ""
+
+    @property
+    def state(self) -> Ranks:
+        """Where they are."""
+        if all(r.end is not None for r in self.ranks):
+            return Ranks.ENDED
+        return Ranks.RUNNING if self.stop_deadline_ns is None else Ranks.STOPPING
+
+    def start(self, start: Start, log_folder: Path, warm: WarmLink | None) -> None:
+        """Start one rank: forked from the warm parent when there is one, else from cold."""
+        out_read, out_write = os.pipe()
+        err_read, err_write = os.pipe()
+        streams = [
+            LogStream(log_folder, start.rank, "out", out_read),
+            LogStream(log_folder, start.rank, "err", err_read),
+        ]
+        one = RankProcess(start.rank, start.local_rank, start.folder, streams)
+        try:
+            pid = _fork_warm(warm, start, (out_write, err_write)) if warm is not None else None
+            one.pid = pid if pid is not None else _fork_cold(start, (out_write, err_write))
+        finally:
+            os.close(out_write)
+            os.close(err_write)
+        one.pidfd = processes.open_pidfd(one.pid)
+        one.is_gone = one.pidfd is None
+        self.ranks.append(one)
+
+    def stop(self, why: str, grace_s: float) -> None:
+        """Signal every rank's group; `insist` kills what is left when the grace is over."""
+        if self.stop_deadline_ns is None:
+            self.stop_deadline_ns = time.monotonic_ns() + int(grace_s * 1e9)
+            self.stop_reason = why
+        for one in self.ranks:
+            if one.end is None and not one.told_to_stop:
+                one.told_to_stop = True
+                processes.signal_group(one.pid, signal.SIGTERM)
+                processes.signal_group(one.pid, signal.SIGCONT)
+
+    def insist(self) -> None:
+        """Kill what is left once the grace is over."""
+        if self.stop_deadline_ns is None or time.monotonic_ns() < self.stop_deadline_ns:
+            return
+        for one in self.ranks:
+            if one.end is None:
+                processes.signal_group(one.pid, signal.SIGKILL)
+
+    def fds(self) -> dict[int, RankProcess | LogStream]:
+        """Descriptors that bring news."""
+        found: dict[int, RankProcess | LogStream] = {}
+        for one in self.ranks:
+            if one.pidfd is not None and not one.is_gone:
+                found[one.pidfd] = one
+            if one.end is None:
+                found.update({s.fd: s for s in one.streams if s.fd >= 0})
+        return found
+
+    def gone(self, one: RankProcess) -> None:
+        """The kernel says that this rank has ended."""
+        one.is_gone = True
+
+    def note_status(self, pid: int, status: int) -> None:
+        """The warm parent, or our own wait, says how a process ended."""
+        for one in self.ranks:
+            if one.pid == pid and one.status is None:
+                one.status = status
+
+    def settle(self, *, is_warm_dead: bool) -> None:
+        """Give an end to every rank that has gone and whose status is known or lost for good."""
+        for one in self.ranks:
+            if one.end is not None or not one.is_gone:
+                continue
+            if one.status is None:
+                one.status = _own_wait(one.pid)
+            if one.status is None and not is_warm_dead:
+                continue
+            self._close(one)
+
+    def progress(self) -> list[Progress]:
+        """The newest report of every rank."""
+        return [read_progress(one.folder) for one in self.ranks]
+
+    def _close(self, one: RankProcess) -> None:
+        # Whatever the rank started in its own group must not outlive it.
+        processes.signal_group(one.pid, signal.SIGKILL)
+        for stream in one.streams:
+            stream.close()
+        if one.pidfd is not None:
+            os.close(one.pidfd)
+            one.pidfd = None
+        code, signum = _decode(one.status)
+        error = read_error(one.folder) or _last_lines(one.streams[1].tail)
+        failure = None
+        if one.unreadable is not None:
+            failure = FailureClass.CHECKPOINT_UNREADABLE
+            error = f"checkpoint {one.unreadable[0]}: {one.unreadable[1]}"
+        one.end = RankEnd(
+            rank=one.rank,
+            local_rank=one.local_rank,
+            pid=one.pid,
+            exit_code=code,
+            signal=signum,
+            failure=failure,
+            error=error if code != 0 else "",
+            told_to_stop=one.told_to_stop,
+            after_ns=time.monotonic_ns() - self.started_ns,
+            order=sum(other.end is not None for other in self.ranks),
+        )
+
+
+def redacted(end: RankEnd, secrets: Sequence[str]) -> RankEnd:
+    """The end without the values of declared secrets."""
+    text = end.error
+    for value in secrets:
+        if len(value) >= 4:
+            text = text.replace(value, "***")
+    return replace(end, error=text)
+
+
+def _fork_warm(warm: WarmLink, start: Start, fds: tuple[int, int]) -> int | None:
+    if not warm.fork(start.local_rank, start.argv, start.env, start.cwd, fds):
+        return None
+    deadline = time.monotonic() + FORK_TIMEOUT_S
+    while not warm.is_dead and time.monotonic() < deadline:
+        warm.wait(0.05)
+        if start.local_rank in warm.forked:
+            return warm.forked.pop(start.local_rank)
+    return None
+
+
+def _fork_cold(start: Start, fds: tuple[int, int]) -> int:
+    """Fork and exec; the child dies with the agent and leads its own process group."""
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)
+        return pid
+    try:
+        os.setpgid(0, 0)
+        processes.die_with_parent(parent)
+        null = os.open(os.devnull, os.O_RDONLY)
+        for source, target in zip((null, *fds), (0, 1, 2), strict=True):
+            os.dup2(source, target)
+        os.chdir(start.cwd)
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(signum, signal.SIG_DFL)
+        os.execvpe(start.argv[0], list(start.argv), dict(start.env))
+    except OSError as error:
+        sys.stderr.write(f"phalanx: cannot start {start.argv[0]}: {error.strerror}\n")
+        sys.stderr.flush()
+    os._exit(127)
+
+
+def _own_wait(pid: int) -> int | None:
+    """Wait status of our own (or adopted) child; None when somebody else is its parent."""
+    try:
+        done, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return status if done else None
+
+
+def _decode(status: int | None) -> tuple[int | None, int | None]:
+    if status is None or status < 0:
+        return None, None
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None
+
+
+def _last_lines(tail: bytes) -> str:
+    lines = [line for line in tail.decode(errors="replace").splitlines() if line.strip()]
+    return "\n".join(lines[-LAST_LINES:])

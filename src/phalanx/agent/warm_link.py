@@ -1,0 +1,129 @@
+"""The agent's side of the warm parent: start it, ask it for forks and stores, hear its news."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from phalanx.agent.processes import open_pidfd
+from phalanx.agent.warm import MESSAGE_MAX
+
+
+@dataclass
+class News:
+    """What the warm parent has said since the last question."""
+
+    exits: list[tuple[int, int]] = field(default_factory=list)
+    """(pid, wait status)."""
+
+
+class WarmLink:
+    """One warm parent, alive or not. All methods are safe after its death."""
+
+    def __init__(
+        self, python: str, env: Mapping[str, str], warm: Sequence[str], path: Sequence[str]
+    ) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        config = {"parent": os.getpid(), "warm": list(warm), "path": list(path)}
+        argv = [python, "-m", "phalanx.agent.warm", str(theirs.fileno()), json.dumps(config)]
+        self.process = subprocess.Popen(
+            argv,
+            env=dict(env),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=False,
+        )
+        theirs.close()
+        self.socket = ours
+        self.pid = self.process.pid
+        self.pidfd = open_pidfd(self.pid)
+        self.is_ready = False
+        self.is_dead = self.pidfd is None
+        self.forked: dict[int, int] = {}
+        self.store: tuple[int, int] | None = None
+        """(pid, port) of the spare collective store."""
+        self._store_asked = False
+        self._kept = News()
+
+    def fork(
+        self, key: int, argv: Sequence[str], env: Mapping[str, str], cwd: str, fds: Sequence[int]
+    ) -> bool:
+        """Ask for one rank; its pid arrives as `forked[key]`. False when the parent is dead."""
+        words = {"op": "fork", "key": key, "argv": list(argv), "env": dict(env), "cwd": cwd}
+        try:
+            socket.send_fds(self.socket, [json.dumps(words).encode()], list(fds))
+        except OSError:
+            self.is_dead = True
+            return False
+        return True
+
+    def ask_store(self, address: str) -> None:
+        """Ask for a spare collective store unless there is one or one is on its way."""
+        if self.store is not None or self._store_asked or self.is_dead or not self.is_ready:
+            return
+        words = {"op": "store", "address": address}
+        try:
+            self.socket.send(json.dumps(words).encode())
+            self._store_asked = True
+        except OSError:
+            self.is_dead = True
+
+    def take_store(self) -> tuple[int, int] | None:
+        """The spare store, which then belongs to the caller."""
+        taken, self.store = self.store, None
+        return taken
+
+    def wait(self, seconds: float) -> None:
+        """Block until the parent says something; what it says is kept for `hear`."""
+        select.select([self.socket], [], [], seconds)
+        self._kept = self.hear()
+
+    def hear(self) -> News:
+        """Take in all messages that have arrived."""
+        news, self._kept = self._kept, News()
+        while not self.is_dead:
+            try:
+                data = self.socket.recv(MESSAGE_MAX, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                self.is_dead = True
+                break
+            self._take(json.loads(data), news)
+        return news
+
+    def _take(self, words: dict[str, Any], news: News) -> None:
+        if words["op"] == "ready":
+            self.is_ready = True
+        elif words["op"] == "forked":
+            self.forked[words["key"]] = words["pid"]
+        elif words["op"] == "store":
+            self.store = (words["pid"], words["port"])
+            self._store_asked = False
+        elif words["op"] == "exit":
+            news.exits.append((words["pid"], words["status"]))
+            if self.store is not None and self.store[0] == words["pid"]:
+                self.store = None
+
+    def close(self) -> None:
+        """Kill it, and with it whatever it has forked."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.wait(5)
+        self.socket.close()
+        if self.pidfd is not None:
+            os.close(self.pidfd)
+            self.pidfd = None
+        self.is_dead = True

@@ -1,0 +1,1 @@
+"""The public functions behind the command line and `import phalanx`."""

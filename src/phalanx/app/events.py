@@ -1,0 +1,61 @@
+"""What is worth telling once while a job is followed: the difference of two looks, in words."""
+
+from __future__ import annotations
+
+from phalanx.app.look import Look, step_of
+from phalanx.state.record import PastAttempt, Record
+from phalanx.words import Phase
+
+
+def events(before: Look | None, after: Look) -> list[str]:
+    """Lines for what happened between two looks, in the order in which it matters."""
+    record = after.record
+    old = before.record if before else None
+    told = len(old.history) if old else 0
+    lines = [_ended(past) for past in record.history[told:]]
+    if old is not None and record.attempt > old.attempt:
+        lines += _opened(old, record)
+    head = after.head.checkpoint if after.head else None
+    old_head = before.head.checkpoint if before and before.head else None
+    if before is not None and head is not None and head != old_head:
+        lines.append(f"checkpoint of step {step_of(head)} is committed")
+    is_new_world = before is None or before.world is None or record.attempt > before.record.attempt
+    if after.world is not None and is_new_world:
+        lines.append(_world(after))
+    if record.warning and (old is None or old.warning != record.warning):
+        lines.append(f"warning: {record.warning}")
+    return lines + _state(old, record)
+
+
+def _state(old: Record | None, record: Record) -> list[str]:
+    """Phases and reasons in which nothing else would tell people what is going on."""
+    is_new = old is None or (old.phase, old.reason) != (record.phase, record.reason)
+    if is_new and record.phase in (Phase.PENDING, Phase.STOPPING):
+        return [f"{record.phase.value}: {record.message}"]
+    if is_new and record.reason == "BackingOff":
+        return [f"waiting: {record.message}"]
+    return []
+
+
+def _ended(past: PastAttempt) -> str:
+    return f"attempt {past.attempt} ended: {past.cause.failure.value}: {past.cause.message}"
+
+
+def _opened(old: Record, record: Record) -> list[str]:
+    step = step_of(record.head_at_open)
+    start = f"step {step}" if step else "the beginning"
+    replaced = [
+        seat.slot
+        for seat, was in zip(record.seats, old.seats, strict=False)
+        if seat.incarnation != was.incarnation
+    ]
+    words = ", ".join(str(slot) for slot in replaced)
+    note = f"; slot {words} gets a new task" if replaced else "; all tasks stay"
+    return [f"attempt {record.attempt} restarts from {start}{note}"]
+
+
+def _world(look: Look) -> str:
+    assert look.world is not None
+    world = look.world
+    start = f"step {world.checkpoint_step}" if world.checkpoint else "the beginning"
+    return f"attempt {world.attempt}: {world.size} ranks agreed to go on from {start}"

@@ -1,0 +1,174 @@
+"""The answers of `status`, `ps` and `why`, as the plain objects that `--json` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phalanx.app.look import Look, is_gone, step_of
+from phalanx.app.times import maybe, rfc3339
+from phalanx.names import split_checkpoint_name
+from phalanx.state.observed import ObservedTask
+from phalanx.state.record import Cause, PastAttempt, Record, Seat
+from phalanx.words import Phase
+
+View = dict[str, Any]
+"""One JSON object; `docs/contracts.md` names the members."""
+
+
+def status_view(
+    look: Look, committed_ns: int | None = None, tasks: tuple[ObservedTask, ...] = ()
+) -> View:
+    """`phalanx.status/1`.
+
+    `committed_ns` is the time of the newest commit, `tasks` what the target says, where known.
+    """
+    return {
+        "schema": "phalanx.status/1",
+        **_summary(look, committed_ns),
+        "tasks": [_task(look, seat, tasks) for seat in look.record.seats],
+        "history": [_past(past) for past in look.record.history],
+    }
+
+
+def ps_view(looks: list[tuple[Look, int | None]], refused: dict[str, str]) -> View:
+    """`phalanx.ps/1`: a summary of each job; `refused` are jobs that cannot be read, and why."""
+    return {
+        "schema": "phalanx.ps/1",
+        "jobs": [_summary(look, at) for look, at in looks],
+        "unreadable": [{"job": job, "because": because} for job, because in refused.items()],
+    }
+
+
+def why_view(look: Look) -> View:
+    """`phalanx.why/1`: the reason of the present phase, its evidence, and what comes next."""
+    record = look.record
+    past = record.history[-1] if record.history else None
+    cause = record.cause or (past.cause if past else None)
+    at_ns = past.ended_ns if past else record.since_ns
+    evidence = [
+        {"where": where, "says": says, "at": maybe(at_ns)}
+        for where, says in (cause.evidence if cause else ())
+    ]
+    if record.warning:
+        evidence.append({"where": "record.warning", "says": record.warning, "at": None})
+    return {
+        "schema": "phalanx.why/1",
+        "job": look.job.id,
+        "phase": record.phase.value,
+        "reason": record.reason,
+        "message": record.message,
+        "since": rfc3339(record.since_ns or record.created_ns),
+        "first_cause": cause_view(cause) if cause else None,
+        "evidence": evidence,
+        "next": _next(record, look),
+    }
+
+
+def cause_view(cause: Cause) -> View:
+    """A first cause: `evidence` is one line, `also` the ranks that ended as early."""
+    said = "; ".join(f"{where}: {says}" for where, says in cause.evidence)
+    return {
+        "slot": cause.slot,
+        "rank": cause.rank,
+        "class": cause.failure.value,
+        "message": cause.message,
+        "evidence": said or cause.message,
+        "also": list(cause.also),
+    }
+
+
+def _summary(look: Look, committed_ns: int | None) -> View:
+    record = look.record
+    metrics = [s.beat.metrics for s in look.beats if s.beat.metrics]
+    head = look.head
+    split = split_checkpoint_name(head.checkpoint) if head and head.checkpoint else None
+    size = look.world.size if look.world else record.plan.world_size
+    return {
+        "job": look.job.id,
+        "kind": record.kind,
+        "phase": record.phase.value,
+        "reason": record.reason,
+        "message": record.message,
+        "since": rfc3339(record.since_ns or record.created_ns),
+        "created": rfc3339(record.created_ns),
+        "ended": maybe(record.ended_ns),
+        "attempt": record.attempt,
+        "restarts": {"counted": record.counted, "uncounted": record.uncounted},
+        "step": look.step,
+        "total_steps": look.total_steps,
+        "eta_s": look.eta_s,
+        "metrics": dict(metrics[0]) if metrics else {},
+        "checkpoint": split
+        and {"step": split[0], "attempt": split[1], "committed_at": maybe(committed_ns)},
+        "world_size": size,
+        "verdict": cause_view(record.cause) if record.cause else None,
+        "warning": record.warning or None,
+    }
+
+
+def _past(past: PastAttempt) -> View:
+    return {
+        "attempt": past.attempt,
+        "ended": rfc3339(past.ended_ns),
+        "first_cause": cause_view(past.cause),
+        "counted": past.counted,
+        "resumed_from_step": step_of(past.resumed_from),
+    }
+
+
+def _task(look: Look, seat: Seat, tasks: tuple[ObservedTask, ...]) -> View:
+    task = _of_seat(tasks, seat)
+    member, seen = look.member(seat), look.beat(seat)
+    pids = seen.beat.rank_pids if seen else ()
+    first = look.world.first_rank(seat.slot) if look.world else 0
+    state = task.state.value if task else _guess(look, seat)
+    ended = {end.slot: end for end in look.ends}.get(seat.slot)
+    alive = state == "running" and ended is None
+    return {
+        "slot": seat.slot,
+        "incarnation": seat.incarnation,
+        "state": state,
+        "outcome": ended.outcome.value if ended else None,
+        "host": task.host if task and task.host else member.host if member else "",
+        "id": task.id if task else str(member.pid) if member else "",
+        "step": seen.beat.step if seen else None,
+        "ranks": [{"rank": first + i, "pid": pid} for i, pid in enumerate(pids) if alive],
+    }
+
+
+def _of_seat(tasks: tuple[ObservedTask, ...], seat: Seat) -> ObservedTask | None:
+    mine = [t for t in tasks if (t.slot, t.incarnation) == (seat.slot, seat.incarnation)]
+    return max(mine, key=lambda task: task.tries, default=None)
+
+
+def _guess(look: Look, seat: Seat) -> str:
+    """A task's state by its own objects, where the target was not asked."""
+    if look.record.phase.is_terminal:
+        return "stopped"
+    member = look.member(seat)
+    if member is not None and is_gone(member):
+        return "stopped"
+    return "running" if member or look.beat(seat) else "pending"
+
+
+def _next(record: Record, look: Look) -> View:
+    action, at_ns = _NEXT.get(record.phase, ""), None
+    if record.ending is not None and not record.phase.is_terminal:
+        action = f"stop every task, then {record.ending.value}"
+    elif record.backoff_until_ns is not None:
+        at_ns = record.backoff_until_ns
+        action = f"open attempt {record.attempt + 1} from step {look.head_step}"
+    elif record.phase is Phase.RESTARTING:
+        action = f"start attempt {record.attempt} from step {look.head_step}"
+    return {"action": action, "at": maybe(at_ns)}
+
+
+_NEXT = {
+    Phase.PENDING: "a controller takes the job up",
+    Phase.STARTING: "the tasks join and the first step is run",
+    Phase.RUNNING: "none: the job runs",
+    Phase.STOPPING: "stop every task",
+    Phase.SUCCEEDED: "none: the job has succeeded",
+    Phase.FAILED: "none: mend the cause and run the job again",
+    Phase.STOPPED: "none: the job was stopped",
+}

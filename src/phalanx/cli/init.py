@@ -1,0 +1,48 @@
+"""`phalanx init [DIR]`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import click
+
+from phalanx.cli.options import json_option, note, out, out_json
+from phalanx.errors import InputError, StoreUnavailable
+
+FILES = ("job.yaml", "train.py")
+
+
+@click.command("init")
+@click.argument("folder", default=".", type=click.Path())
+@json_option
+def command(folder: str, as_json: bool) -> None:
+    """Write job.yaml and train.py into a folder; they run as they are.
+
+    Files that exist are never overwritten.
+    """
+    paths = [os.path.join(folder, name) for name in FILES]
+    there = [path for path in paths if os.path.lexists(path)]
+    if there:
+        raise InputError(
+            f"{' and '.join(there)} exist already; nothing was written",
+            hint="name another folder: `phalanx init DIR`",
+        )
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path in paths:
+            with open(path, "xb") as file:
+                file.write(_content(os.path.basename(path)))
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {folder}: {error.strerror}") from error
+    if as_json:
+        out_json({"schema": "phalanx.init/1", "files": paths})
+        return
+    out(f"wrote {' and '.join(paths)}")
+    note(f"next: phalanx run {shlex.quote(paths[0])}")
+
+
+def _content(name: str) -> bytes:
+    from importlib.resources import files
+
+    return (files("phalanx.spec") / "starter" / name).read_bytes()

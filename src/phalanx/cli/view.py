@@ -1,0 +1,231 @@
+"""Text for people, made from the very objects that `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+View = dict[str, Any]
+
+BAR = 24
+"""Characters of a bar that stands for everything."""
+
+_LABELS = {
+    "useful": "steps that a checkpoint or the end has kept",
+    "recomputed": "steps that were lost",
+    "checkpoint": "training blocked by saving",
+    "restart": "start, detection, rendezvous, restore",
+    "waiting": "for capacity",
+    "degraded": "slower than nominal",
+    "idle": "done, waiting for the others or the end",
+    "pending": "not yet covered by a checkpoint",
+    "unknown": "nobody measured it",
+}
+"""What the labels of the ledger mean, in a few words."""
+
+_COLOURS = {
+    "Running": "green",
+    "Succeeded": "green",
+    "Failed": "red",
+    "Stopped": "yellow",
+    "Restarting": "yellow",
+    "Stopping": "yellow",
+}
+
+
+def status(view: View) -> str:
+    """A job in a dozen lines."""
+    rows = [
+        ("job", view["job"]),
+        ("phase", f"{phase(view['phase'])}  {view['reason']}: {view['message']}"),
+        ("step", steps(view)),
+        ("checkpoint", _checkpoint(view["checkpoint"])),
+        ("attempt", _attempt(view)),
+    ]
+    if view["verdict"]:
+        rows.append(("verdict", cause(view["verdict"])))
+    if view["warning"]:
+        rows.append(("warning", view["warning"]))
+    lines = [f"{name:<11} {text}" for name, text in rows]
+    lines += [_task(task) for task in view["tasks"]]
+    lines += [_past(past) for past in view["history"]]
+    return "\n".join(lines)
+
+
+def ending(view: View) -> str:
+    """How a job stands or ended, in one line."""
+    text = f"{view['job']} {phase(view['phase'])} at step {steps(view)}"
+    if view["verdict"]:
+        return f"{text}; {cause(view['verdict'])}"
+    return text if view["phase"] == "Succeeded" else f"{text}; {view['message']}"
+
+
+def verified(view: View) -> str:
+    """One line a problem, and one a checkpoint that is whole."""
+    lines = []
+    for item in view["checkpoints"]:
+        lines += [f"{item['where']}: {problem}" for problem in item["problems"]]
+        if not item["problems"]:
+            lines.append(f"{item['where']}: whole, every byte was read")
+    return "\n".join(lines) or "no checkpoint is committed there yet"
+
+
+def ps(view: View) -> str:
+    """One job a line."""
+    if not view["jobs"]:
+        return "no jobs"
+    rows = [("JOB", "PHASE", "STEP", "ATTEMPT", "AGE OF PHASE", "REASON")]
+    rows += [
+        (
+            job["job"],
+            job["phase"],
+            f"{job['step']}/{job['total_steps'] or '?'}",
+            str(job["attempt"]),
+            job["since"][:19].replace("T", " "),
+            job["reason"],
+        )
+        for job in view["jobs"]
+    ]
+    rows[0] = (*rows[0][:4], "SINCE (UTC)", rows[0][5])
+    return table(rows)
+
+
+def why(view: View) -> str:
+    """Phase, cause, evidence, next action."""
+    lines = [
+        f"{view['job']} is {phase(view['phase'])} since {view['since']}",
+        f"{view['reason']}: {view['message']}",
+    ]
+    if view["first_cause"]:
+        what = "first cause" if view["phase"] == "Failed" else "last restart"
+        lines.append(f"{what}: {cause(view['first_cause'])}")
+    for item in view["evidence"]:
+        lines.append(f"  {item['where']}: {item['says']}")
+    at = f" at {view['next']['at']}" if view["next"]["at"] else ""
+    lines.append(f"next: {view['next']['action']}{at}")
+    return "\n".join(lines)
+
+
+def ledger(view: View) -> str:
+    """A bar per label, and the three ratios."""
+    total = view["instance_ns"]
+    lines = [
+        f"{view['job']} ({view['phase']}): {seconds(total)} of instance time"
+        f" in {seconds(view['wall_ns'])} by the wall"
+    ]
+    for label, value in view["labels"].items():
+        share = value / total if total else 0.0
+        bar = "█" * round(share * BAR)
+        text = _LABELS.get(label, "") if value else ""
+        lines.append(f"{label:<11} {seconds(value):>10} {share:6.1%} {bar:<{BAR}} {text}".rstrip())
+    lines.append(f"{'sum':<11} {seconds(sum(view['labels'].values())):>10}  = instance time")
+    ratios = [f"{name} {_percent(value)}" for name, value in view["ettr"].items()]
+    lines.append(f"useful share: {', '.join(ratios)}")
+    return "\n".join(lines)
+
+
+def checkpoints(view: View) -> str:
+    """One checkpoint a line, and which one a restart would take."""
+    if not view["checkpoints"]:
+        return "no checkpoints yet"
+    rows = [("CHECKPOINT", "STEP", "ATTEMPT", "RANKS", "SIZE", "STATE")]
+    for item in view["checkpoints"]:
+        state = "committed" if item["committed"] else "not committed"
+        if item["refused_because"]:
+            state = f"refused: {item['refused_because']}"
+        if item["name"] == view["resume_from"]:
+            state += ", resume from here"
+        rows.append(
+            (
+                item["name"],
+                str(item["step"]),
+                str(item["attempt"]),
+                str(item["world_size"] or "?"),
+                size(item["bytes"] or 0),
+                state,
+            )
+        )
+    return table(rows)
+
+
+def phase(text: str) -> str:
+    """A phase in its colour."""
+    return click.style(text, fg=_COLOURS.get(text))
+
+
+def cause(view: View) -> str:
+    """`Killed: rank 1 (slot 1) was killed by SIGKILL`; the message says where."""
+    return f"{view['class']}: {view['message']}"
+
+
+def steps(view: View) -> str:
+    """`840/2000 (42 %), loss 1.93, 1m03s to go`."""
+    text = str(view["step"])
+    if view["total_steps"]:
+        text = f"{text}/{view['total_steps']} ({view['step'] * 100 // view['total_steps']} %)"
+    text += "".join(f", {name} {value:.4g}" for name, value in view["metrics"].items())
+    return f"{text}, {seconds(view['eta_s'] * 10**9)} to go" if view["eta_s"] is not None else text
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Columns as wide as their widest word."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def seconds(duration_ns: int) -> str:
+    """`0.25s`, `12.3s`, `4m05s`, `2h03m`."""
+    value = duration_ns / 1e9
+    if value < 60:
+        return f"{value:.2f}s" if value < 10 else f"{value:.1f}s"
+    whole = int(value)
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+def size(count: int) -> str:
+    """`812 B`, `3.9 MiB`."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
+def _checkpoint(view: View | None) -> str:
+    if view is None:
+        return "none yet"
+    when = f", committed {view['committed_at']}" if view["committed_at"] else ""
+    return f"step {view['step']} by attempt {view['attempt']}{when}"
+
+
+def _attempt(view: View) -> str:
+    restarts = view["restarts"]
+    return (
+        f"{view['attempt']} with {view['world_size']} ranks"
+        f" (restarts: {restarts['counted']} counted, {restarts['uncounted']} not)"
+    )
+
+
+def _task(task: View) -> str:
+    ranks = ", ".join(f"rank {r['rank']} pid {r['pid']}" for r in task["ranks"])
+    words = [f"slot {task['slot']}.{task['incarnation']}", task["state"], task["host"], ranks]
+    return "  ".join(("task      ", *(word for word in words if word)))
+
+
+def _past(past: View) -> str:
+    return (
+        f"history     attempt {past['attempt']} ended {past['ended']}:"
+        f" {cause(past['first_cause'])}; resumed from step {past['resumed_from_step']}"
+    )
+
+
+def _percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1%}"

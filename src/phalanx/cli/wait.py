@@ -1,0 +1,33 @@
+"""`phalanx wait JOB`."""
+
+from __future__ import annotations
+
+import click
+
+from phalanx.app import api
+from phalanx.app.act import follow
+from phalanx.cli import view
+from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
+
+
+@click.command("wait")
+@job_argument
+@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Wait no longer.")
+@root_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, job: str, timeout_s: float | None, root: str | None, as_json: bool
+) -> int:
+    """Wait until a job has ended.
+
+    Exit 0 when it succeeded; 1 when it failed, was stopped, or had not ended in time.
+    """
+    found = api.find(job, root, starter(ctx))
+    note(found.note)
+    found = follow(found, timeout_s=timeout_s, ensure=starter(ctx))
+    answer = api.status_of(found)
+    if not found.record.phase.is_terminal:
+        note(f"phalanx: {found.id} is still {answer['phase']} after {timeout_s:g} s")
+    out_json(answer) if as_json else out(view.ending(answer))
+    return 0 if answer["phase"] == "Succeeded" else 1

@@ -1,0 +1,22 @@
+"""`phalanx why JOB`."""
+
+from __future__ import annotations
+
+import click
+
+from phalanx.app import api
+from phalanx.cli import view
+from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
+
+
+@click.command("why")
+@job_argument
+@root_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, job: str, root: str | None, as_json: bool) -> None:
+    """Why a job is where it is: first cause, evidence, and what is done about it."""
+    found = api.find(job, root, starter(ctx))
+    note(found.note)
+    answer = api.why_of(found)
+    out_json(answer) if as_json else out(view.why(answer))

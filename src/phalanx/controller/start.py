@@ -1,0 +1,65 @@
+"""Start a controller for a job unless one is at work. Anybody who notices may do it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from phalanx.backends.local.marks import outside_environment
+from phalanx.controller.beat import read_beat
+from phalanx.errors import StoreUnavailable
+from phalanx.names import Keys
+from phalanx.store.store import Store
+
+
+def ensure(store: Store, root: Path, job: str) -> bool:
+    """Start a controller unless a fresh beat shows one. Returns whether one was started."""
+    beat = read_beat(store, Keys(job))
+    if beat is not None and beat.is_fresh:
+        return False
+    spawn(root, job)
+    return True
+
+
+def spawn(root: Path, job: str) -> None:
+    """Start `python -m phalanx.controller` detached: no child of ours, no terminal.
+
+    It outlives the caller, the caller's terminal and its process group.
+    """
+    argv = [sys.executable, "-m", "phalanx.controller", "--root", str(root), "--job", job]
+    folder = root / "jobs" / job
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = os.open(folder / "controller.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot start a controller: {folder}: {error.strerror}", hint="is the root writable?"
+        ) from error
+    try:
+        _double_fork(argv, log)
+    finally:
+        os.close(log)
+
+
+def _double_fork(argv: list[str], log: int) -> None:
+    """The middle process ends at once, so that the controller belongs to init."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    actions = [
+        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, log, 1),
+        (os.POSIX_SPAWN_DUP2, log, 2),
+    ]
+    code = (
+        "import os,sys\n"
+        "os.setsid()\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.chdir('/')\n"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    middle = [sys.executable, "-S", "-E", "-c", code, *argv]
+    pid = os.posix_spawn(
+        sys.executable, middle, outside_environment(os.environ), file_actions=actions
+    )
+    os.close(null)
+    os.waitpid(pid, 0)

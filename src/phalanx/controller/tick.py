@@ -1,0 +1,131 @@
+"""One pass: load, observe, decide, save if unchanged, then act.
+
+The steps are separate functions so that the simulator can put any delay, crash or other actor
+between them. Losing the race to save means dropping the decision; a crash between saving and
+acting is repaired by the next tick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from phalanx.backends.base import Cleans
+from phalanx.controller.ports import Ports
+from phalanx.errors import LaunchRefused, NoCapacity, Throttled
+from phalanx.reconcile.decision import Action, Clean, Decision, Launch, Stop
+from phalanx.reconcile.reconcile import reconcile
+from phalanx.state import codec, read
+from phalanx.state.observed import Observed
+from phalanx.state.record import Cause, Record
+from phalanx.words import FailureClass, Phase
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The record as loaded, and one complete observation."""
+
+    record: Record
+    version: str
+    observed: Observed
+    now_ns: int
+
+
+def look(ports: Ports) -> Sight | None:
+    """Load and observe; None when the job's record is gone. Raises rather than see half."""
+    store, keys = ports.store, ports.keys
+    found = read.read_record(store, keys)
+    if found is None:
+        return None
+    record = found.record
+    tasks = ports.backend.observe(ports.job)
+    world = read.read_world(store, keys, record.attempt)
+    members = () if world is not None else read.read_members(store, keys, record.attempt)
+    head, _ = read.read_head(store, keys)
+    observed = Observed(
+        tasks=tasks,
+        members=members,
+        world=world,
+        ends=read.read_ends(store, keys, record.attempt),
+        head=head,
+        leftovers=_leftovers(ports, record, observed_alive=any(t.is_alive for t in tasks)),
+    )
+    return Sight(record, found.version, observed, store.now_ns())
+
+
+def decide(sight: Sight, ports: Ports) -> Decision:
+    """The pure core, with the ports' patience."""
+    return reconcile(sight.record, sight.observed, sight.now_ns, ports.timing)
+
+
+def save(ports: Ports, sight: Sight, decision: Decision) -> bool:
+    """Replace the record if unchanged; False when somebody else decided first."""
+    if decision.record == sight.record:
+        return True
+    body = codec.dumps(decision.record)
+    return ports.store.swap(ports.keys.record, body, sight.version) is not None
+
+
+def act(ports: Ports, record: Record, action: Action) -> str | None:
+    """Carry out one action; the answer, if any, is a sentence about why it must wait.
+
+    A launch re-reads the record first: an intent that is no longer wanted is not carried out.
+    """
+    if isinstance(action, Stop):
+        ports.backend.stop(action.task, action.reason, action.grace_s)
+        return None
+    if isinstance(action, Clean):
+        if isinstance(ports.backend, Cleans):
+            ports.backend.clean(ports.job, action.leftovers)
+        return None
+    return _launch(ports, record, action)
+
+
+def _launch(ports: Ports, record: Record, action: Launch) -> str | None:
+    fresh = read.read_record(ports.store, ports.keys)
+    if fresh is None or not _still_wanted(fresh.record, action):
+        return None
+    try:
+        ports.backend.launch(ports.backend.render(ports.job, record.plan, action.seat))
+    except (Throttled, NoCapacity) as error:
+        return error.line()
+    except LaunchRefused as error:
+        _refuse(ports, fresh, action, error)
+        return error.line()
+    return None
+
+
+def _refuse(ports: Ports, fresh: read.Versioned, action: Launch, error: LaunchRefused) -> None:
+    """A permanent refusal ends the job; losing this race is repaired by the next try."""
+    now_ns = ports.store.now_ns()
+    message = f"slot {action.seat.slot} cannot be launched: {error.line()}"
+    failed = replace(
+        fresh.record,
+        phase=Phase.STOPPING,
+        ending=Phase.FAILED,
+        ending_since_ns=now_ns,
+        since_ns=now_ns,
+        reason="LaunchRefused",
+        message=message,
+        cause=Cause(FailureClass.UNKNOWN, message, slot=action.seat.slot),
+    )
+    ports.store.swap(ports.keys.record, codec.dumps(failed), fresh.version)
+
+
+def _still_wanted(record: Record, action: Launch) -> bool:
+    if record.phase.is_terminal or record.ending is not None:
+        return False
+    seat, now = action.seat, record.seats[action.seat.slot]
+    return (seat.incarnation, seat.tries) == (now.incarnation, now.tries)
+
+
+def _leftovers(ports: Ports, record: Record, *, observed_alive: bool) -> tuple[str, ...]:
+    """Looked for only once the job is ending and its tasks are gone: it costs a walk."""
+    is_over = record.ending is not None or record.phase.is_terminal
+    if observed_alive or not is_over or not isinstance(ports.backend, Cleans):
+        return ()
+    return ports.backend.leftovers(ports.job, ())
+
+
+def is_settled(record: Record) -> bool:
+    """Terminal and swept twice: no controller is needed any more."""
+    return record.phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.STOPPED) and record.sweeps >= 2

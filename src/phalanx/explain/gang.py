@@ -1,0 +1,207 @@
+"""What should become of a job: one decision for the gang, one action for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phalanx.explain.jobs import JobFacts, same_task
+from phalanx.explain.model import Decision, TaskView
+from phalanx.explain.shapes import short
+from phalanx.explain.taskfacts import TaskFacts
+from phalanx.verdict.first_cause import tier_of
+from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task
+from phalanx.words import FailureClass
+
+TOGETHER_S = 0.2
+"""Stops that lie closer than this cannot be put in order: their hosts' clocks differ."""
+
+_NOT_A_FAILURE = (None, FailureClass.STOPPED_BY_US, FailureClass.SUPERSEDED)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A task, and its ending if it has one."""
+
+    task: TaskFacts
+    ending: TaskEnding | None
+    rank: int | None = None
+
+    @property
+    def failure(self) -> FailureClass | None:
+        """The class of its ending."""
+        return self.ending.failure if self.ending else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended badly, and not because we asked for it."""
+        return self.ending is not None and self.failure not in _NOT_A_FAILURE
+
+
+def ending_of(task: TaskFacts, ours: bool, spot_hosts: frozenset[str] = frozenset()) -> TaskEnding:
+    """The ending of a stopped task."""
+    main = task.main()
+    reasons = [main.reason] if main else []
+    reasons += [c.reason for c in task.containers() if main is None or c.path != main.path]
+    ending = classify_task(
+        StoppedTask(
+            task.stop_code,
+            task.reason,
+            main.exit_code if main else None,
+            tuple(filter(None, reasons)),
+            ours,
+        )
+    )
+    if ending.failure is FailureClass.HOST_LOST and any(h in task.reason for h in spot_hosts):
+        return TaskEnding(FailureClass.SPOT_INTERRUPTION, "its Spot host was taken back")
+    return ending
+
+
+def members(
+    job: JobFacts, tasks: Sequence[TaskFacts], spot_hosts: frozenset[str] = frozenset()
+) -> list[Ended]:
+    """The job's tasks that the evidence knows, in the order of their ranks."""
+    found: dict[str, Ended] = {}
+    for rank, arn in job.ranks:
+        for task in tasks:
+            if task.arn in found or not same_task(arn, task.arn):
+                continue
+            ours = job.asked_for(task)
+            ending = ending_of(task, ours, spot_hosts) if task.stopped else None
+            found[task.arn] = Ended(task, ending, rank)
+    return sorted(found.values(), key=lambda e: (e.rank is None, e.rank or 0, e.task.arn))
+
+
+def first_of(ended: Sequence[Ended]) -> tuple[Ended, ...]:
+    """The first cause among failed tasks; more than one when nobody can tell which was first."""
+    failed = [e for e in ended if e.failed]
+    if not failed:
+        return ()
+
+    def place(e: Ended) -> tuple[int, float, str]:
+        at = e.task.stopped_at
+        return (_tier(e), float("inf") if at is None else at, e.task.arn)
+
+    first = min(failed, key=place)
+    at = place(first)[1]
+    near = [
+        e
+        for e in failed
+        if e is not first and place(e)[0] == place(first)[0] and abs(place(e)[1] - at) < TOGETHER_S
+    ]
+    return (first, *sorted(near, key=place)) if at != float("inf") else (first,)
+
+
+def _tier(e: Ended) -> int:
+    if e.failure is FailureClass.STOPPED_BY_USER:
+        return -1
+    return tier_of(e.failure or FailureClass.UNKNOWN, e.ending.said if e.ending else "")
+
+
+def decide(job: JobFacts, ended: Sequence[Ended]) -> Decision:
+    """The decision for a job: permutations and repeats of the evidence do not change it."""
+    size = _size(job, ended)
+    first = first_of(ended)
+    if not first:
+        return _no_failure(job, ended, size)
+    cause = first[0]
+    ending = cause.ending
+    assert ending is not None
+    name = f"{_subject(cause)}: {cause.failure.value if cause.failure else ''}, {ending.because}"
+    if cause.failure is FailureClass.STOPPED_BY_USER:
+        return Decision("none", f"{name}; a stop that we did not record is a person's", job=job.id)
+    if not ending.repeatable:
+        return Decision("fail", f"{name}; the same again ends the same", job=job.id)
+    attempts = job.attempt
+    if ending.counted and _is_last(job):
+        used = f"attempt {attempts} was the last of {job.max_attempts}"
+        return Decision("fail", f"{name}; {used}", job=job.id)
+    counts = "" if ending.counted else "; it does not count against the job's attempts"
+    return Decision(
+        "restart",
+        f"{name}; the whole gang starts again{counts}",
+        next_attempt=None if attempts is None else attempts + 1,
+        relaunch=size,
+        job=job.id,
+    )
+
+
+def _is_last(job: JobFacts) -> bool:
+    known = job.attempt is not None and job.max_attempts is not None
+    return known and (job.attempt or 0) >= (job.max_attempts or 0)
+
+
+def _no_failure(job: JobFacts, ended: Sequence[Ended], size: int) -> Decision:
+    done = [e for e in ended if e.ending is not None and e.failure is None]
+    ours = [e for e in ended if e.failure is not None]
+    if done and len(done) == len(ended) and len(_names(job, ended)) >= size:
+        return Decision("succeeded", "every task exited 0", job=job.id)
+    if ours:
+        names = ", ".join(short(e.task.arn) for e in ours)
+        return Decision("none", f"we asked for the stop of {names}; no task failed", job=job.id)
+    return Decision("none", "no task has failed", job=job.id)
+
+
+def _names(job: JobFacts, ended: Sequence[Ended]) -> set[str]:
+    return {e.task.arn for e in ended} & {
+        e.task.arn for e in ended for _, arn in job.ranks if same_task(arn, e.task.arn)
+    }
+
+
+def _size(job: JobFacts, ended: Sequence[Ended]) -> int:
+    """Number of tasks of the gang: the ranks' tasks, and those that were never listed."""
+    tasks = {arn for _, arn in job.ranks if arn}
+    unlisted = max(0, (job.world_size or 0) - len(job.ranks)) if job.ranks else 0
+    return max(len(tasks) + unlisted, len(ended)) if job.ranks else max(job.world_size or 0, 1)
+
+
+def _subject(e: Ended) -> str:
+    name = short(e.task.arn)
+    return f"rank {e.rank} (task {name})" if e.rank is not None else f"task {name}"
+
+
+def views(job: str, ended: Sequence[Ended], decision: Decision | None) -> list[TaskView]:
+    """One entry for each task."""
+    first = {e.task.arn for e in first_of(ended)}
+    return [_view(job, e, decision, e.task.arn in first) for e in ended]
+
+
+def _view(job: str, e: Ended, decision: Decision | None, first: bool) -> TaskView:
+    main = e.task.main() if e.task.stopped else None
+    return TaskView(
+        task=short(e.task.arn),
+        arn=e.task.arn,
+        state=e.task.state,
+        failure=e.failure.value if e.failure else None,
+        action=_action(e, decision),
+        exit_code=main.exit_code if main else None,
+        first_cause=first,
+        job=job,
+        rank=e.rank,
+        evidence=_evidence(e),
+    )
+
+
+def _action(e: Ended, decision: Decision | None) -> str:
+    if decision is not None:
+        if decision.next == "restart":
+            return "relaunch"
+        return "fail" if decision.next == "fail" and e.failed else "none"
+    if not e.failed or e.failure is FailureClass.STOPPED_BY_USER or e.task.is_service:
+        return "none"
+    return "relaunch" if e.ending and e.ending.repeatable else "fail"
+
+
+def _evidence(e: Ended) -> tuple[tuple[str, str], ...]:
+    task = e.task
+    if e.ending is None:
+        return ((task.seen.where, f"lastStatus {task.seen.status or 'unknown'}"),)
+    parts = [f"stopCode {task.stop_code}"] if task.stop_code else []
+    main = task.main()
+    if main and main.exit_code is not None:
+        parts.append(f"exit code {main.exit_code}")
+    if main and main.reason:
+        parts.append(main.reason)
+    if task.reason:
+        parts.append(f"stoppedReason {task.reason!r}")
+    return ((task.seen.where, f"{e.ending.because} ({'; '.join(parts) or 'no reason given'})"),)

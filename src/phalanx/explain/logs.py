@@ -1,0 +1,143 @@
+"""Plain logs of torch, NCCL and the kernel: what they show, and which of it came first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from phalanx.explain.model import ERROR, INFO, WARNING, Finding, Words, found
+from phalanx.explain.texts import (
+    CAUSE,
+    EXCEPTION,
+    KILLED,
+    LINES,
+    SIGNAL,
+    TRACE,
+    XID,
+    XID_CONSEQUENCE,
+    XID_HARDWARE,
+    XID_OTHER,
+    XID_PROGRAM,
+)
+from phalanx.verdict.first_cause import tier_of
+from phalanx.verdict.ranks import SECONDARY
+from phalanx.verdict.xid import xid_kind, xid_means
+from phalanx.words import FailureClass
+
+_LINE_MAX = 2000
+_SAID_MAX = 240
+_RANK = re.compile(r"\[rank(\d{1,6})\]|\brank[ =:](\d{1,6})\b", re.IGNORECASE)
+_XIDS = {
+    "program": XID_PROGRAM,
+    "hardware": XID_HARDWARE,
+    "consequence": XID_CONSEQUENCE,
+    "unknown": XID_OTHER,
+}
+_HARMLESS_EXCEPTIONS = ("ChildFailedError", "KeyboardInterrupt")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One line that shows something."""
+
+    file: str
+    line: int
+    column: int
+    words: Words
+    failure: FailureClass | None
+    said: str
+
+
+def shown_in(file: str, text: str) -> list[Shown]:
+    """The lines that show something; each kind of line once, at its first place."""
+    told: dict[str, Shown] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        for shown in _of_line(file, number, line[:_LINE_MAX]):
+            key = shown.words.slug if shown.words not in _XIDS.values() else shown.words.message
+            told.setdefault(key, shown)
+    return list(told.values())
+
+
+def _of_line(file: str, number: int, line: str) -> Iterable[Shown]:
+    xid = XID.search(line)
+    if xid:
+        yield _xid(file, number, xid, line)
+        return
+    for kind in LINES:
+        match = kind.pattern.search(line)
+        if match:
+            at = match.start() + 1
+            yield Shown(file, number, at, kind.words, kind.failure, _cut(line))
+            return
+    signal = SIGNAL.search(line)
+    if signal:
+        yield Shown(file, number, signal.start() + 1, KILLED, FailureClass.KILLED, _cut(line))
+        return
+    named = EXCEPTION.search(line)
+    if named and not named["name"].endswith(_HARMLESS_EXCEPTIONS):
+        at = named.start("name") + 1
+        yield Shown(file, number, at, TRACE, FailureClass.NON_ZERO_EXIT, _cut(line))
+
+
+def _xid(file: str, number: int, match: re.Match[str], line: str) -> Shown:
+    code = int(match["number"])
+    words = _XIDS[xid_kind(code)]
+    means = xid_means(code)
+    message = f"{words.message}: Xid {code}{f', {means}' if means else ''}"
+    failure = None if words is XID_CONSEQUENCE else FailureClass.GPU_FAULT
+    return Shown(
+        file, number, match.start() + 1, replace(words, message=message), failure, _cut(line)
+    )
+
+
+def of_logs(shown: list[Shown]) -> Iterable[Finding]:
+    """Findings of all logs together: causes keep their severity, consequences lose theirs."""
+    first = first_shown(shown)
+    for item in shown:
+        severity = item.words.severity
+        follows = item.failure in SECONDARY or item.words is TRACE
+        if first is not None and item is not first and follows and severity != INFO:
+            severity = INFO if item.failure in SECONDARY else WARNING
+        yield found(
+            item.words,
+            item.file,
+            f"line {item.line}",
+            line=item.line,
+            column=item.column,
+            severity=severity,
+            message=f"{item.words.message}: {item.said}",
+        )
+    if first is not None and first.failure is not None:
+        yield found(
+            CAUSE,
+            first.file,
+            f"line {first.line}",
+            line=first.line,
+            column=first.column,
+            message=f"first cause: {first.failure.value}{_rank(first.said)}: {first.said}",
+        )
+
+
+def first_shown(shown: list[Shown]) -> Shown | None:
+    """The line that names the first cause; None when no line names a failure."""
+    failed = [item for item in shown if item.failure is not None]
+    if not failed:
+        return None
+    return min(enumerate(failed), key=lambda pair: (_tier(pair[1]), pair[0]))[1]
+
+
+def _tier(item: Shown) -> tuple[int, int]:
+    failure = item.failure or FailureClass.UNKNOWN
+    weak = item.words is TRACE or item.words.severity != ERROR
+    return tier_of(failure, item.said), int(weak)
+
+
+def _rank(said: str) -> str:
+    match = _RANK.search(said)
+    return f" of rank {match[1] or match[2]}" if match else ""
+
+
+def _cut(line: str) -> str:
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f]+", " ", line).split())
+    return line if len(line) <= _SAID_MAX else line[: _SAID_MAX - 1] + "…"

@@ -1,0 +1,1 @@
+"""What phalanx knows of accelerators, limits and rules of AWS, as data with sources."""

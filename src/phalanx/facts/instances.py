@@ -1,0 +1,90 @@
+"""EC2 instance types that ML on ECS meets: accelerators, memory, EFA, disks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+API_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"
+
+
+@dataclass(frozen=True)
+class InstanceType:
+    """One row of DescribeInstanceTypes; sizes in MiB, `nvme_gb` per disk.
+
+    `share` is the part of a device that one holds (1/8 to 1/2 on fractional types).
+    """
+
+    name: str
+    maker: str
+    accelerator: str
+    count: int
+    share: float
+    device_memory_mib: int
+    cores: int
+    vcpus: int
+    memory_mib: int
+    efa: int
+    network_cards: int
+    interfaces: int
+    nvme_count: int
+    nvme_gb: int
+    architecture: str
+    usage: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """`g5` of `g5.xlarge`."""
+        return self.name.partition(".")[0]
+
+    @property
+    def gpus(self) -> int:
+        """Whole NVIDIA GPUs; 0 for fractional types and other makers."""
+        return self.count if self.maker == "NVIDIA" and self.share == 1.0 else 0
+
+    @property
+    def neuron_devices(self) -> int:
+        """Inferentia or Trainium devices."""
+        return self.count if self.maker == "AWS" else 0
+
+    @property
+    def is_fractional(self) -> bool:
+        """Holds a part of a GPU."""
+        return self.share < 1.0
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Any]:
+    text = files("phalanx.facts").joinpath("data/instances.json").read_text("utf-8")
+    made: dict[str, Any] = json.loads(text)
+    return made
+
+
+@lru_cache(maxsize=512)
+def instance(name: str) -> InstanceType | None:
+    """The type of that name; None when the table does not hold it."""
+    row = _table()["rows"].get(name)
+    return InstanceType(name, *row[:-1], usage=tuple(row[-1])) if row else None
+
+
+@lru_cache(maxsize=64)
+def family(name: str) -> tuple[InstanceType, ...]:
+    """Every type of a family, smallest first."""
+    rows = _table()["rows"]
+    found = (instance(key) for key in rows if key.partition(".")[0] == name)
+    return tuple(row for row in found if row)
+
+
+def all_instances() -> tuple[InstanceType, ...]:
+    """Every type of the table."""
+    found = (instance(key) for key in _table()["rows"])
+    return tuple(row for row in found if row)
+
+
+def table_source() -> tuple[str, str]:
+    """Where the table comes from, and the day it says (`undated`)."""
+    made = _table()
+    return str(made["source"]), str(made["verified"])

@@ -1,0 +1,1 @@
+"""Lint: mistakes of ML workloads on ECS in files that say what should run."""

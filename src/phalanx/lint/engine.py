@@ -1,0 +1,130 @@
+"""Runs every rule over every entity, and turns hits into findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from phalanx.lint import waive
+from phalanx.lint.discover import all_rules
+from phalanx.lint.entity import Entity
+from phalanx.lint.readers.detect import Skipped, read_world
+from phalanx.lint.readers.origin import written
+from phalanx.lint.rule import Finding, Hit, Repair, Rule, Severity
+from phalanx.lint.source import SourceFile
+from phalanx.lint.values import readable
+from phalanx.lint.world import World
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one call of lint found. `texts` holds what was read, for excerpts."""
+
+    findings: tuple[Finding, ...]
+    waived: tuple[Finding, ...] = ()
+    files: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have this severity."""
+        return sum(f.severity is severity for f in self.findings)
+
+    def fails(self, threshold: Severity) -> bool:
+        """Something is at or above the threshold."""
+        return any(f.severity.rank <= threshold.rank for f in self.findings)
+
+
+def lint(
+    files: Sequence[SourceFile],
+    *,
+    waivers: Sequence[waive.Waiver] = (),
+    config: str = "phalanx.toml",
+    rules: Sequence[Rule[Any]] | None = None,
+) -> Report:
+    """Findings of all files as one world, sorted by file and line.
+
+    Raises `InputError` for a file named by the user that cannot be read as any kind, or that is
+    evidence, which `explain` reads.
+    """
+    entities, skipped, texts = read_world(files)
+    found = check(World(entities), all_rules() if rules is None else rules)
+    noted = [w for name, text in texts.items() for w in waive.in_text(name, text)]
+    stay, waived = waive.apply(found, [*waivers, *noted], config)
+    return Report(
+        findings=tuple(sorted(stay, key=_order)),
+        waived=tuple(sorted(waived, key=_order)),
+        files=len(texts),
+        skipped=tuple(skipped),
+        texts=texts,
+    )
+
+
+def check(world: World, rules: Iterable[Rule[Any]]) -> list[Finding]:
+    """What the rules find; one finding for one rule at one place."""
+    found: dict[tuple[str, str, str, int], Finding] = {}
+    for rule in rules:
+        for entity in world.all(rule.on):
+            for finding in _run(rule, entity, world):
+                key = (finding.rule, finding.file, finding.where, finding.line)
+                found.setdefault(key, finding)
+    return list(found.values())
+
+
+def _run(rule: Rule[Any], entity: Entity, world: World) -> Iterator[Finding]:
+    try:
+        for hit in rule.check(entity, world):
+            yield _finding(rule, hit)
+    except Exception as error:  # a rule that crashes must not hide the findings of the others
+        yield _crashed(rule, entity, error)
+
+
+def _finding(rule: Rule[Any], hit: Hit) -> Finding:
+    place = hit.node.place(hit.path)
+    severity = Severity(hit.severity) if hit.severity else rule.severity
+    return Finding(
+        rule=rule.id,
+        slug=rule.slug,
+        severity=max(severity, rule.severity, key=lambda s: s.rank),
+        file=place.file,
+        where=place.where,
+        line=place.line,
+        column=place.column,
+        message=readable(hit.message or rule.message),
+        why=rule.why,
+        fix=readable(hit.fix or rule.fix),
+        sources=rule.sources,
+        repair=_repair(hit),
+    )
+
+
+def _repair(hit: Hit) -> Repair | None:
+    if hit.replace is None:
+        return None
+    path, value = hit.replace
+    span = hit.node.span(path)
+    if span is None:
+        return None
+    return Repair(span.file, span.start, span.end, written(value, span.quote))
+
+
+def _crashed(rule: Rule[Any], entity: Entity, error: Exception) -> Finding:
+    place = entity.place()
+    return Finding(
+        rule="PHX001",
+        slug="rule-crashed",
+        severity=Severity.WARNING,
+        file=place.file,
+        where=place.where,
+        line=place.line,
+        column=place.column,
+        message=f"Rule {rule.id} failed here: {type(error).__name__}: {error}",
+        why="This is a defect of phalanx; the other rules were run.",
+        fix=f"Report it with the file; until then waive {rule.id} here.",
+    )
+
+
+def _order(finding: Finding) -> tuple[str, int, int, int, str, str]:
+    rank = finding.severity.rank
+    return finding.file, finding.line, finding.column, rank, finding.rule, finding.where

@@ -1,0 +1,47 @@
+"""Inputs of API calls as JSON (or YAML): task definitions, job definitions, services, RunTask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phalanx.lint.capacity import CapacityProvider
+from phalanx.lint.entity import Entity
+from phalanx.lint.launch import Service
+from phalanx.lint.place import Path
+from phalanx.lint.readers.build import job_definition, run_task, task_definition
+from phalanx.lint.readers.origin import DocumentOrigin
+from phalanx.spec.places import Document
+
+
+def read_api(document: Document) -> list[Entity] | None:
+    """The entities of an API input; None when the document is none."""
+    value = document.value
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        found = [_one(document, item, (n,)) for n, item in enumerate(value)]
+        return None if None in found else [e for part in found for e in part or ()]
+    if not isinstance(value, dict):
+        return None
+    for wrapper in ("taskDefinition", "service", "capacityProvider"):
+        inner = value.get(wrapper)
+        if isinstance(inner, dict):
+            return _one(document, inner, (wrapper,))
+    return _one(document, value, ())
+
+
+def _one(document: Document, data: dict[str, Any], base: Path) -> list[Entity] | None:
+    origin = DocumentOrigin(document, base)
+    scope = (document.file, 0)
+    if isinstance(data.get("containerDefinitions"), list):
+        return task_definition(data, origin, scope=scope)
+    if any(isinstance(data.get(key), dict) for key in _JOB):
+        return job_definition(data, origin, scope=scope)
+    if "taskDefinition" in data and "serviceName" in data:
+        return [Service(data, origin, scope=scope)]
+    if isinstance(data.get("taskDefinition"), str):
+        return run_task(data, origin, scope=scope)
+    if "autoScalingGroupProvider" in data or "managedInstancesProvider" in data:
+        return [CapacityProvider(data, origin, scope=scope)]
+    return None
+
+
+_JOB = ("containerProperties", "nodeProperties", "ecsProperties")

@@ -1,0 +1,164 @@
+"""Compose files: services with GPU reservations, in the words of task definitions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from phalanx.lint.entity import Entity
+from phalanx.lint.place import Path, Place, Span, spell
+from phalanx.lint.readers.build import with_containers
+from phalanx.lint.readers.origin import DocumentOrigin
+from phalanx.lint.values import HOLE
+from phalanx.lint.workload import ComposeService
+from phalanx.spec.places import Document
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([bkmgt]?)i?b?\s*", re.IGNORECASE)
+_UNIT = {"": 1 / 2**20, "b": 1 / 2**20, "k": 1 / 2**10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
+_VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^}]*))?[^}]*\}|\$(\w+)")
+_OWN: dict[str, Path] = {
+    "resourceRequirements": ("deploy", "resources", "reservations", "devices"),
+    "linuxParameters.sharedMemorySize": ("shm_size",),
+    "linuxParameters.devices": ("devices",),
+    "linuxParameters.initProcessEnabled": ("init",),
+    "linuxParameters.capabilities.add": ("cap_add",),
+    "stopTimeout": ("stop_grace_period",),
+    "portMappings": ("ports",),
+    "mountPoints": ("volumes",),
+    "entryPoint": ("entrypoint",),
+    "healthCheck": ("healthcheck",),
+    "logConfiguration": ("logging",),
+    "memory": ("mem_limit",),
+}
+
+
+class ComposeOrigin(DocumentOrigin):
+    """Gives places in the words of the compose file."""
+
+    def locate(self, path: Path) -> Place:
+        """The place of a member; a missing one is where it belongs."""
+        return super().locate(self._own(path))
+
+    def span(self, path: Path) -> Span | None:
+        """Where a scalar is written."""
+        return super().span(self._own(path))
+
+    def _own(self, path: Path) -> Path:
+        if path[:1] == ("containerDefinitions",):
+            path = path[2:]
+        for length in range(len(path), 0, -1):
+            own = _OWN.get(spell(path[:length]))
+            if own is not None:
+                return (*own, *path[length:]) if own[-1] != "shm_size" else own
+        return path
+
+
+def read_compose(document: Document) -> list[Entity]:
+    """One workload with one container for every service."""
+    value = document.value
+    services = value.get("services") if isinstance(value, dict) else None
+    out: list[Entity] = []
+    for name, raw in services.items() if isinstance(services, dict) else ():
+        if not isinstance(raw, dict):
+            continue
+        container = {"name": name, **_container(raw)}
+        data = {"containerDefinitions": [container]}
+        if raw.get("network_mode") == "host":
+            data["networkMode"] = "host"  # type: ignore[assignment]
+        if isinstance(raw.get("ipc"), str):
+            data["ipcMode"] = raw["ipc"]
+        origin = ComposeOrigin(document, ("services", name))
+        service = ComposeService(data, origin, address=name, scope=(document.file, 0))
+        out += [service, *with_containers(service, service.items("containerDefinitions"))]
+    return out
+
+
+def _container(raw: dict[str, Any]) -> dict[str, Any]:
+    linux: dict[str, Any] = {}
+    out: dict[str, Any] = {"linuxParameters": linux}
+    for key, target in (("image", "image"), ("privileged", "privileged"), ("user", "user")):
+        if key in raw:
+            out[target] = _filled(raw[key])
+    for key, target in (("command", "command"), ("entrypoint", "entryPoint")):
+        if raw.get(key) is not None:
+            out[target] = _words(_filled(raw[key]))
+    out["environment"] = _environment(raw.get("environment"))
+    if raw.get("shm_size") is not None:
+        linux["sharedMemorySize"] = _mib(raw["shm_size"])
+    if raw.get("devices"):
+        linux["devices"] = [_device(text) for text in raw["devices"]]
+    if raw.get("init") is not None:
+        linux["initProcessEnabled"] = raw["init"]
+    if raw.get("ports"):
+        out["portMappings"] = [{"containerPort": str(p).rpartition(":")[2]} for p in raw["ports"]]
+    if isinstance(raw.get("ulimits"), dict):
+        out["ulimits"] = [_ulimit(name, limit) for name, limit in raw["ulimits"].items()]
+    needs = _gpus(raw)
+    if needs:
+        out["resourceRequirements"] = needs
+    mounts = [str(v).split(":")[1] for v in raw.get("volumes") or [] if str(v).count(":")]
+    if mounts:
+        out["mountPoints"] = [{"containerPath": path} for path in mounts]
+    return out
+
+
+def _gpus(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    node: Any = raw
+    for step in ("deploy", "resources", "reservations", "devices"):
+        node = node.get(step) if isinstance(node, dict) else None
+    out = []
+    for device in node if isinstance(node, list) else []:
+        if isinstance(device, dict) and "gpu" in str(device.get("capabilities")):
+            ids = device.get("device_ids")
+            count = len(ids) if isinstance(ids, list) else device.get("count", "ALL")
+            out.append({"type": "GPU", "value": "ALL" if count in ("all", -1) else str(count)})
+    if not out and raw.get("gpus"):
+        out.append({"type": "GPU", "value": "ALL" if raw["gpus"] == "all" else "1"})
+    return out or ([{"type": "GPU", "value": "ALL"}] if raw.get("runtime") == "nvidia" else [])
+
+
+def _environment(raw: Any) -> Any:
+    if isinstance(raw, dict):
+        return {k: _filled(v) for k, v in raw.items() if v is not None}
+    if isinstance(raw, list):
+        pairs = (str(item).partition("=") for item in raw)
+        return {key: _filled(value) for key, sign, value in pairs if sign}
+    return None
+
+
+def _filled(value: Any) -> Any:
+    """Interpolations become their default, or a hole."""
+    if isinstance(value, list):
+        return [_filled(item) for item in value]
+    if not isinstance(value, str) or "$" not in value:
+        return value
+    filled = _VARIABLE.sub(lambda m: m[2] if m[2] else HOLE, value.replace("$$", "\0"))
+    return filled.replace("\0", "$")
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return shlex.split(value)
+        except ValueError:
+            return value.split()
+    return value
+
+
+def _device(text: object) -> dict[str, Any]:
+    if isinstance(text, dict):
+        return {"hostPath": str(text.get("source", "")), "containerPath": str(text.get("target"))}
+    host, _, inside = str(text).partition(":")
+    return {"hostPath": host, "containerPath": inside.partition(":")[0] or host}
+
+
+def _ulimit(name: str, limit: Any) -> dict[str, Any]:
+    if isinstance(limit, dict):
+        return {"name": name, "softLimit": limit.get("soft"), "hardLimit": limit.get("hard")}
+    return {"name": name, "softLimit": limit, "hardLimit": limit}
+
+
+def _mib(value: Any) -> Any:
+    match = _SIZE.fullmatch(str(value))
+    return float(match[1]) * _UNIT[match[2].lower()] if match else value

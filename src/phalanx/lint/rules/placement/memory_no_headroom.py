@@ -1,0 +1,72 @@
+"""A task that asks for all the memory that is printed on the box."""
+
+from __future__ import annotations
+
+from phalanx.facts.instances import InstanceType
+from phalanx.lint.entity import Node
+from phalanx.lint.rule import Found, Hit, rule
+from phalanx.lint.signs import types_of
+from phalanx.lint.workload import Container, TaskDefinition, Workload
+from phalanx.lint.world import World
+
+_FEW_MIB = 512
+_FEW_PART = 0.03
+
+
+@rule(
+    id="PLC001",
+    slug="memory-no-headroom",
+    severity="error",
+    areas=("placement",),
+    on=Workload,
+    message="The memory asked for is at least the nominal memory of the only type allowed",
+    why="The agent registers what the kernel reports, less what is reserved: always below the "
+    "nominal size. A request for the nominal size never fits, although the host looks idle.",
+    fix="Leave a few percent, at least some hundred MiB, below the nominal size, or set "
+    "memoryReservation with a lower figure.",
+    sources=(
+        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/memory-management.html",
+         "undated"),
+        ("https://github.com/OpenNeuroOrg/openneuro/issues/124", "undated"),
+    ),
+    facts=("CMP-27",),
+)
+def memory_no_headroom(workload: Workload, world: World) -> Found:
+    """Error from the nominal size up; warning within a few percent below it."""
+    if workload.flavour not in ("ecs", "batch") or not workload.containers:
+        return
+    node, path, wanted = _wanted(workload)
+    rows = types_of(workload.containers[0])
+    if not rows or wanted is None:
+        return
+    largest = max(rows, key=lambda row: row.memory_mib)
+    tight = largest.memory_mib - max(_FEW_MIB, largest.memory_mib * _FEW_PART)
+    if wanted >= largest.memory_mib:
+        yield Hit(node, path, _words(wanted, largest))
+    elif wanted > tight and largest.memory_mib <= 65536:
+        yield Hit(node, path, _words(wanted, largest), severity="warning")
+
+
+def _wanted(workload: Workload) -> tuple[Node, str, float | None]:
+    if isinstance(workload, TaskDefinition) and workload.has("memory"):
+        return workload, "memory", workload.memory_mib
+    sizes = [container.memory_mib for container in workload.containers]
+    container = workload.containers[0]
+    if workload.flavour == "batch":
+        return container, *_batch_need(container)
+    known = [size for size in sizes if size is not None]
+    return container, "memory", sum(known) if known and len(known) == len(sizes) else None
+
+
+def _batch_need(container: Container) -> tuple[str, float | None]:
+    for n, need in enumerate(container.items("resourceRequirements")):
+        if need.text("type") == "MEMORY":
+            return f"resourceRequirements[{n}].value", need.number("value")
+    return "memory", container.number("memory")
+
+
+def _words(wanted: float, row: InstanceType) -> str:
+    return (
+        f"{wanted:g} MiB are asked for; {row.name} has {row.memory_mib} MiB in name and "
+        "registers less"
+    )

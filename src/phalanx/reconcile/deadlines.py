@@ -1,0 +1,38 @@
+"""Limits in time: a gang that does not come together, and a job that has run long enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phalanx.reconcile.decision import Decision
+from phalanx.reconcile.failure import slots_lost
+from phalanx.reconcile.look import Look
+from phalanx.reconcile.restart import restart_or_fail
+from phalanx.state.record import Cause
+from phalanx.words import FailureClass, Phase
+
+
+def max_runtime(look: Look) -> Decision | None:
+    """The job's own limit, always set."""
+    record = look.record
+    if look.age_s(record.created_ns) < record.plan.max_runtime_s:
+        return None
+    said = f"ran longer than max_runtime ({record.plan.max_runtime_s:g} s)"
+    cause = Cause(FailureClass.STOPPED_BY_US, said)
+    return look.end_job(Phase.FAILED, replace(record, cause=cause), "MaxRuntime", said)
+
+
+def start_timeout(look: Look) -> Decision | None:
+    """No world within the start time-out: name the slots that are not there."""
+    record = look.record
+    if look.observed.world is not None:
+        return None
+    if look.age_s(record.attempt_opened_ns) < record.plan.start_timeout_s:
+        return None
+    there = {(m.slot, m.incarnation) for m in look.observed.members}
+    absent = [s.slot for s in record.seats if (s.slot, s.incarnation) not in there]
+    words = ", ".join(map(str, absent)) or "none"
+    said = f"no world within {record.plan.start_timeout_s:g} s; slots not ready: {words}"
+    return restart_or_fail(
+        look, Cause(FailureClass.START_TIMEOUT, said), slots_lost(look) | frozenset(absent)
+    )

@@ -1,0 +1,76 @@
+"""What a pass decides: the next record, the actions, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phalanx.state.observed import ObservedTask
+from phalanx.state.record import Record, Seat
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Start the task of a seat. The seat's intent is already in the record."""
+
+    seat: Seat
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Ask a task to end, and insist after `grace_s`."""
+
+    task: ObservedTask
+    reason: str
+    grace_s: float
+
+
+@dataclass(frozen=True)
+class Clean:
+    """Remove what the job left outside its tasks."""
+
+    leftovers: tuple[str, ...]
+
+
+Action = Launch | Stop | Clean
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something worth telling once: a CamelCase reason and a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome of one pass. `record` is the very same object when nothing must be saved."""
+
+    record: Record
+    reason: str
+    message: str
+    actions: tuple[Action, ...] = ()
+    events: tuple[Event, ...] = ()
+    recheck_after_s: float = 1.0
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How patient to be with a target. The defaults suit one machine.
+
+    `launch_retry_s`: an intended task that is not to be seen is asked for again (the token makes
+    that harmless). `launch_grace_s`: after that long it counts as lost. `settle_s`: how long a
+    secondary failure waits for its cause. `sweep_gap_s`: time between two sweeps for strays.
+    """
+
+    launch_retry_s: float = 2.0
+    launch_grace_s: float = 30.0
+    settle_s: float = 1.0
+    sweep_gap_s: float = 0.2
+    recheck_s: float = 1.0
+
+
+ECS_TIMING = Timing(
+    launch_retry_s=30.0, launch_grace_s=300.0, settle_s=10.0, sweep_gap_s=3600.0, recheck_s=15.0
+)
+"""For a target with eventual consistency; stopped tasks are forgotten after about an hour."""

@@ -1,0 +1,80 @@
+"""Bring a job down: stop every task, remove what is left, then turn terminal, then sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phalanx.reconcile.decision import Action, Clean, Decision, Stop
+from phalanx.reconcile.look import Look
+from phalanx.words import Phase
+
+STOP_MARGIN_S = 10.0
+"""Given to an agent, beyond its ranks' grace, to write its ending."""
+ZOMBIE_AFTER_S = 600.0
+"""A task that is still there this long after its grace no longer holds up the job's end."""
+
+
+def user_stop(look: Look) -> Decision | None:
+    """A stop request that nobody has acted on yet."""
+    record = look.record
+    if record.stop is None or record.ending is not None or record.phase.is_terminal:
+        return None
+    said = f": {record.stop.reason}" if record.stop.reason else ""
+    return look.end_job(Phase.STOPPED, record, "StopRequested", f"asked to stop{said}")
+
+
+def bring_down(look: Look) -> Decision | None:
+    """The job has its ending; wait until nothing of it lives, insisting more and more."""
+    record = look.record
+    if record.ending is None or record.phase.is_terminal:
+        return None
+    actions = _insist(look)
+    waited_s = look.age_s(record.ending_since_ns)
+    is_zombie = waited_s > record.plan.stop_grace_s + STOP_MARGIN_S + ZOMBIE_AFTER_S
+    if actions and not is_zombie:
+        wait = look.wait(record.reason, record.message, min(look.timing.recheck_s, 0.5))
+        return replace(wait, actions=actions)
+    record = replace(
+        record,
+        phase=record.ending,
+        ended_ns=look.now_ns,
+        warning="ZombieHost: a task would not end; it may still bill"
+        if actions
+        else record.warning,
+    )
+    return look.change(record, record.reason, record.message, actions=actions)
+
+
+def sweep(look: Look) -> Decision | None:
+    """A terminal job stays terminal; strays are stopped until two sweeps in a row are empty."""
+    record = look.record
+    if not record.phase.is_terminal:
+        return None
+    actions = _insist(look)
+    if actions:
+        wait = look.wait(record.reason, record.message, look.timing.sweep_gap_s)
+        return replace(wait, record=replace(wait.record, sweeps=0), actions=actions)
+    if record.sweeps >= 2:
+        return look.wait(record.reason, record.message, 3600.0)
+    gap_s = look.timing.sweep_gap_s
+    if record.sweeps and look.age_s(record.swept_ns) < gap_s:
+        return look.wait(record.reason, record.message, gap_s)
+    swept = replace(record, sweeps=record.sweeps + 1, swept_ns=look.now_ns)
+    wait = look.wait(record.reason, record.message, gap_s)
+    return replace(wait, record=swept)
+
+
+def _insist(look: Look) -> tuple[Action, ...]:
+    record = look.record
+    grace_s = _grace(look)
+    stops = tuple(Stop(task, record.reason, grace_s) for task in look.buckets.alive)
+    left = look.observed.leftovers
+    return stops + ((Clean(left),) if left and not stops else ())
+
+
+def _grace(look: Look) -> float:
+    """Only a stop by the user gives the script its full grace; else the work is over or lost."""
+    record = look.record
+    if record.ending is Phase.STOPPED or record.phase is Phase.STOPPED:
+        return record.plan.stop_grace_s + STOP_MARGIN_S
+    return STOP_MARGIN_S

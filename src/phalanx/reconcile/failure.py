@@ -1,0 +1,86 @@
+"""Has the attempt failed, and what was the first cause?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phalanx import names
+from phalanx.reconcile.decision import Decision
+from phalanx.reconcile.look import Look
+from phalanx.reconcile.restart import restart_or_fail
+from phalanx.state.gang import End
+from phalanx.state.observed import ObservedTask
+from phalanx.state.record import Cause, Seat
+from phalanx.verdict.first_cause import first_cause
+from phalanx.words import FailureClass, Outcome, TaskState
+
+_SECONDARY = frozenset(
+    {FailureClass.NETWORK_FAULT, FailureClass.RENDEZVOUS_TIMEOUT, FailureClass.UNKNOWN}
+)
+"""Usually the echo of a death elsewhere: worth a short wait for its cause."""
+
+
+def failed_attempt(look: Look) -> Decision | None:
+    """A rank, an agent or a host ended badly: find the first cause, then restart or fail."""
+    bad_ends = tuple(e for e in look.ends if e.outcome is not Outcome.SUCCEEDED)
+    lost = _lost_tasks(look)
+    if not bad_ends and not lost:
+        return _foreign_world(look)
+    cause = first_cause(look.ends, lost)
+    if _may_be_an_echo(look, cause, bad_ends, lost):
+        return look.wait(
+            "Settling", "a rank ended; waiting for the first cause", look.timing.settle_s / 4
+        )
+    return restart_or_fail(look, cause, slots_lost(look))
+
+
+def slots_lost(look: Look) -> frozenset[int]:
+    """Slots that need a new incarnation when the next attempt opens, also those that were done."""
+    return look.buckets.lost_slots
+
+
+def _lost_tasks(look: Look) -> tuple[ObservedTask, ...]:
+    """Seated tasks that ended or vanished, unless their ranks had already succeeded."""
+    stopped = [t for t in look.buckets.stopped if t.slot not in look.done_slots]
+    vanished = [
+        _vanished(look, seat) for seat in look.buckets.vanished if seat.slot not in look.done_slots
+    ]
+    return tuple(stopped + vanished)
+
+
+def _vanished(look: Look, seat: Seat) -> ObservedTask:
+    record = look.record
+    said = "the target no longer knows it" if seat.seen_alive else "it never appeared"
+    return ObservedTask(
+        id="",
+        token=names.token(record.job, seat.slot, seat.incarnation, seat.tries),
+        slot=seat.slot,
+        incarnation=seat.incarnation,
+        tries=seat.tries,
+        state=TaskState.STOPPED,
+        failure=FailureClass.HOST_LOST,
+        reason=f"task of slot {seat.slot} is gone: {said}",
+    )
+
+
+def _may_be_an_echo(
+    look: Look, cause: Cause, bad_ends: tuple[End, ...], lost: tuple[ObservedTask, ...]
+) -> bool:
+    if lost or len(look.ends) == len(look.record.seats):
+        return False
+    in_teardown = all(e.finished for e in bad_ends)
+    if cause.failure not in _SECONDARY and not in_teardown:
+        return False
+    newest_ns = max(e.at_ns for e in bad_ends)
+    return look.age_s(newest_ns) < look.timing.settle_s
+
+
+def _foreign_world(look: Look) -> Decision | None:
+    """A stale freezer froze a world with an incarnation that has lost its seat."""
+    record, world = look.record, look.observed.world
+    if world is None or world.attempt != record.attempt:
+        return None
+    if all(world.has(s.slot, s.incarnation) for s in record.seats):
+        return None
+    cause = Cause(FailureClass.SUPERSEDED, "the world names an incarnation without a seat")
+    return restart_or_fail(replace(look), cause, slots_lost(look))

@@ -1,0 +1,67 @@
+"""Give every seat its task: save the intent first, then ask; ask again while nobody is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phalanx.reconcile.decision import Decision, Launch, Stop
+from phalanx.reconcile.look import Look
+from phalanx.state.record import Seat
+from phalanx.words import Phase
+
+
+def note_alive(look: Look) -> Decision | None:
+    """Remember which seats have been seen alive: from then on absence means loss."""
+    record = look.record
+    alive = {t.slot for t in (*look.buckets.starting, *look.buckets.running)}
+    fresh = {s.slot for s in record.seats if s.slot in alive and not s.seen_alive}
+    if not fresh:
+        return None
+    seats = tuple(replace(s, seen_alive=True) if s.slot in fresh else s for s in record.seats)
+    decision = look.wait(record.reason, record.message, 0.0)
+    return replace(decision, record=replace(decision.record, seats=seats))
+
+
+def stop_strays(look: Look) -> Decision | None:
+    """A task without a seat must not go on; its slot is not filled again before it has ended."""
+    strays = look.buckets.stray
+    held = {t.slot for t in strays} & {s.slot for s in look.buckets.missing}
+    if not strays:
+        return None
+    stops = tuple(Stop(t, "superseded by a newer incarnation", 0.0) for t in strays)
+    if held:
+        words = ", ".join(str(slot) for slot in sorted(held))
+        decision = look.wait("StoppingOld", f"ending the old task of slot {words}", 0.1)
+        return replace(decision, actions=stops)
+    decision = _launch(look) or look.wait(look.record.reason, look.record.message, 0.5)
+    return replace(decision, actions=(*stops, *decision.actions))
+
+
+def launch_missing(look: Look) -> Decision | None:
+    """Launch all seats that have no task."""
+    return _launch(look)
+
+
+def _launch(look: Look) -> Decision | None:
+    record, missing = look.record, look.buckets.missing
+    if missing:
+        asked = {s.slot: replace(s, launched_ns=look.now_ns) for s in missing}
+        seats = tuple(asked.get(s.slot, s) for s in record.seats)
+        phase = Phase.STARTING if record.attempt == 0 else Phase.RESTARTING
+        record = replace(record, seats=seats, phase=phase)
+        words = _slots(tuple(asked.values()))
+        return look.change(
+            record, "Launching", f"starting {words}", actions=tuple(map(Launch, asked.values()))
+        )
+    hidden = look.buckets.hidden
+    if not hidden:
+        return None
+    retry_s = look.timing.launch_retry_s
+    due = [s for s in hidden if s.launched_ns is not None and look.age_s(s.launched_ns) >= retry_s]
+    decision = look.wait("Launching", f"waiting for {_slots(hidden)} to appear", retry_s / 2)
+    return replace(decision, actions=tuple(map(Launch, due)))
+
+
+def _slots(seats: tuple[Seat, ...]) -> str:
+    words = ", ".join(str(s.slot) for s in sorted(seats, key=lambda s: s.slot))
+    return f"slot {words}" if len(seats) == 1 else f"slots {words}"

@@ -1,0 +1,237 @@
+"""One rank of a phalanx job: its counters, its saves, its agreement with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from phalanx.checkpoint.find import read_head
+from phalanx.checkpoint.manifest import PER_RANK, Piece, order_of
+from phalanx.clock import SECOND_NS, Clock, SystemClock
+from phalanx.errors import CheckpointError, CheckpointUnreadable
+from phalanx.names import Keys
+from phalanx.store.files import FilesObjects
+from phalanx.store.store import Store
+from phalanx.store.writer import writer_id
+from phalanx.train import agreement, randomness
+from phalanx.train.agreement import Agreement, Mute
+from phalanx.train.environment import Every, Surroundings
+from phalanx.train.progress import Progress
+from phalanx.train.restoring import RANDOM, Checkpoint
+from phalanx.train.saving import Outlet, Saver
+from phalanx.train.schedule import STEPS_WITHOUT_AGREEMENT, Schedule
+from phalanx.train.telling import AgentLine, say
+
+__all__ = ["RANDOM", "UNREADABLE_EXIT", "Rank"]
+
+UNREADABLE_EXIT = 76
+"""Exit code of a rank that cannot read the checkpoint that its world names."""
+
+COMMIT_WAIT_S = 600.0
+"""How long a rank waits for the others' parts and the commit of the last checkpoint."""
+
+_LOOK_S = (0.005, 0.1)
+"""Shortest and longest pause between two looks at HEAD."""
+
+
+class Rank:
+    """What `Checkpointer` does inside phalanx."""
+
+    def __init__(self, here: Surroundings, every: Every, clock: Clock | None = None) -> None:
+        self._here = here
+        self._clock = clock or SystemClock()
+        self._keys = Keys(here.job)
+        self._store = Store(FilesObjects.open(here.root), writer_id())
+        self._line = AgentLine(here.socket)
+        self._saver = Saver(here, Outlet(self._store, self._keys, self._line, self._clock))
+        self._schedule = Schedule(every)
+        self._agreement: Agreement | None = None
+        self._progress = Progress(here.progress_file, here.total_steps)
+        self._saved_step: int | None = None
+        self._saved_name = ""
+        self._mark_ns = self._clock.monotonic_ns()
+        self.finished = False
+        self._progress.show(self._mark_ns)
+
+    @property
+    def index(self) -> int:
+        """Global rank."""
+        return self._here.rank
+
+    def restore(self, placements: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        """(steps done, saved values by name). Ends the process when it cannot be read."""
+        name = self._here.resume
+        if not name:
+            return 0, {}
+        self.phase("restore")
+        try:
+            checkpoint = Checkpoint(self._store, self._keys, name)
+            wanted = self._wanted(checkpoint, placements)
+            saved = checkpoint.values(wanted, self._here.rank, self._here.world_size)
+        except CheckpointUnreadable as error:
+            self._line.tell(
+                {"unreadable": name, "because": error.message[:2000], "rank": self.index}
+            )
+            because = f"cannot read checkpoint {name}: {error.line()}"
+            raise self._end(because, UNREADABLE_EXIT) from None
+        self._saved_step, self._saved_name = checkpoint.manifest.step, name
+        return checkpoint.manifest.step, saved
+
+    def _wanted(self, checkpoint: Checkpoint, placements: Mapping[str, str]) -> dict[str, str]:
+        saved = checkpoint.placements
+        missing = [name for name in placements if name not in saved]
+        if missing:
+            raise CheckpointError(
+                f"checkpoint {checkpoint.name} holds no {missing[0]!r}",
+                hint=f"it holds {', '.join(saved)}; start a new job for another state",
+            )
+        extra = [name for name in saved if name not in placements and name != RANDOM]
+        if extra and self.index == 0:
+            say(f"checkpoint {checkpoint.name} also holds {', '.join(extra)}, which is not asked")
+        wanted = {name: saved[name] for name in placements}
+        if checkpoint.manifest.world_size == self._here.world_size:
+            return {**wanted, RANDOM: PER_RANK}
+        if self.index == 0:
+            then, now = checkpoint.manifest.world_size, self._here.world_size
+            say(f"{then} ranks saved {checkpoint.name}, {now} resume: random numbers start anew")
+        return wanted
+
+    def begin(self, random_states: dict[str, Any] | None) -> None:
+        """Training begins after what was restored."""
+        if random_states is not None:
+            randomness.restore(random_states)
+        self._progress.step = self._saved_step or 0
+        self._mark_ns = self._clock.monotonic_ns()
+        self.phase("train")
+        if self._here.total_steps is not None and self._progress.step >= self._here.total_steps:
+            self.finish()
+
+    def phase(self, name: str) -> None:
+        """Announce what goes on from now."""
+        now_ns = self._clock.monotonic_ns()
+        if self._progress.phase == "train":
+            self._progress.train_ns += now_ns - self._mark_ns
+        self._mark_ns = now_ns
+        self._progress.phase = name
+        self._progress.show(now_ns)
+
+    def stepped(self, done: int, metrics: Mapping[str, Any]) -> bool:
+        """Count and report a step; whether all ranks save now."""
+        progress, now_ns = self._progress, self._clock.monotonic_ns()
+        self.finished = False
+        if progress.phase == "train":
+            progress.train_ns += now_ns - self._mark_ns
+        progress.phase = "train"
+        progress.step = done
+        progress.first_ns = progress.first_ns or now_ns
+        progress.saving = self._saver.busy
+        progress.note(metrics, now_ns, must=done == self._here.total_steps)
+        progress.show(now_ns)
+        return self._is_due(done, now_ns)
+
+    def _is_due(self, done: int, now_ns: int) -> bool:
+        if self._agreement is None:
+            self._agreement = self._open_agreement()
+        word = self._agreement.heard()
+        if self.is_last(done):
+            return self.is_unsaved(done)
+        if self._schedule.by_count(done):
+            return True
+        agreed = word.wish > agreement.NONE and not word.busy
+        self._schedule.by_time(now_ns)
+        return agreed
+
+    def _open_agreement(self) -> Agreement:
+        """Opened after the first step was reported, so that it does not delay that."""
+        found = agreement.open_agreement(self._here.world_size)
+        if isinstance(found, Mute):
+            self._schedule.count_only()
+            if self.index == 0:
+                say(
+                    "no process group over all ranks at the first step: they cannot agree on a "
+                    f"time, so saves are due by steps (auto: every {STEPS_WITHOUT_AGREEMENT})"
+                )
+        return found
+
+    def save(self, collect: Callable[[int], Mapping[str, Any]], layout: tuple[Piece, ...]) -> None:
+        """Copy the state, then write it in the background. Raises `StateUnsupported`."""
+        begun_ns = self._clock.monotonic_ns()
+        self._saver.wait()  # a save due by count does not skip: it waits for the one before
+        waited_ns = self._clock.monotonic_ns()
+        done = self._progress.step
+        state = {**collect(self.index), RANDOM: randomness.capture()}
+        self._saved_name = self._saver.begin(done, state, (*layout, Piece(RANDOM, PER_RANK)))
+        self._saved_step = done
+        now_ns = self._clock.monotonic_ns()
+        self._progress.stall_ns += now_ns - begun_ns
+        self._progress.saving = True
+        self._schedule.saved(begun_ns, now_ns - waited_ns, self._saver.write_ns)
+        self._progress.show(now_ns)
+
+    def settled(self) -> None:
+        """The end of a step's report: say this rank's wish, start timing the next step."""
+        now_ns = self._clock.monotonic_ns()
+        if self._agreement is not None and not self.is_last(self._progress.step):
+            wish = agreement.DUE if self._schedule.by_time(now_ns) else agreement.NONE
+            self._agreement.say(wish, self._saver.busy)
+        self._mark_ns = self._clock.monotonic_ns()
+
+    def is_last(self, done: int) -> bool:
+        """Whether this is the job's last step."""
+        return done == self._here.total_steps
+
+    def is_unsaved(self, done: int) -> bool:
+        """Whether anything happened since the last save or restore."""
+        return done > 0 and done != self._saved_step
+
+    def finish(self) -> None:
+        """Wait until the last save is committed and tell the agent that training is done.
+
+        Raises `SystemExit` with one line when the last save failed or was refused.
+        """
+        if self.finished:
+            return
+        self.finished = True
+        if self._agreement is not None:
+            self._agreement.close()
+        self.phase("save")
+        self._saver.wait()
+        self._progress.saving = False
+        if self._saver.problem is not None:
+            raise self._end(f"the last save failed: {self._saver.problem}")
+        self._line.tell({"done": self._progress.step, "rank": self.index})
+        if self._saved_name and self._saved_name != self._here.resume:
+            self._await_commit(self._saved_name)
+        self.phase("done")
+
+    def _await_commit(self, name: str) -> None:
+        deadline_ns = self._clock.monotonic_ns() + int(COMMIT_WAIT_S * SECOND_NS)
+        pause_s, longest_s = _LOOK_S
+        while not self._is_committed(name):
+            if self._clock.monotonic_ns() > deadline_ns:
+                raise self._end(
+                    f"nobody committed the last checkpoint {name} within {COMMIT_WAIT_S:.0f} s"
+                )
+            self._clock.sleep(pause_s)
+            pause_s = min(2 * pause_s, longest_s)
+
+    def _is_committed(self, name: str) -> bool:
+        head = read_head(self._store, self._keys)
+        if head is None:
+            return False
+        if head.attempt > self._here.attempt:
+            raise self._end(
+                f"attempt {head.attempt} has taken over, the last checkpoint {name} of attempt "
+                f"{self._here.attempt} is not committed"
+            )
+        newest = order_of(head.checkpoint) if head.checkpoint else None
+        return newest is not None and newest >= (order_of(name) or newest)
+
+    def _end(self, because: str, code: int = 1) -> SystemExit:
+        """The end of this process with one line: why."""
+        say(f"rank {self.index}: {because}")
+        return SystemExit(code)
+
+    def at_exit(self) -> None:
+        """The interpreter ends: let the write that is under way finish."""
+        self._saver.wait()
