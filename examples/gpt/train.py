@@ -140,7 +140,7 @@ def sample(model: GPT, prompt: str, count: int, seed: int) -> str:
     draw = torch.Generator().manual_seed(seed)
     text = list(prompt.encode())
     for _ in range(count):
-        scores = model(torch.tensor([text[-model.length :]]))[0, -1] / 0.7
+        scores = model(torch.tensor([text[-model.length :]]))[0, -1] / 0.8
         text.append(int(torch.multinomial(scores.softmax(-1), 1, generator=draw)))
     return bytes(text).decode(errors="replace")
 
@@ -185,7 +185,7 @@ def report(model: GPT, text: Tensor, args: argparse.Namespace) -> None:
     print(f"held-out loss: {loss:.4f} nats per byte")
     print(f"unigram entropy: {entropy:.4f} nats per byte")
     print(f"below unigram entropy: {entropy - loss:.4f} nats per byte")
-    print(f"sample:\n{sample(model, 'def ', 320, args.seed)}")
+    print(f"sample:\n{sample(model, 'def read(', 320, args.seed)}")
     path = args.export or Path(os.environ.get("PHALANX_CHECKPOINT_DIR", ".")) / "gpt.safetensors"
     phalanx.train.export(model, path)
     print(f"weights: {path}", flush=True)

@@ -89,11 +89,13 @@ def read(data: bytes) -> Any:
     return decode(parsed.tree(), parsed.bytes)
 
 
+@settings(deadline=None)
 @given(STATES)
 def test_every_state_comes_back(state: Any) -> None:
     assert same(read(written(state)), state)
 
 
+@settings(deadline=None)
 @given(STATES, st.data())
 def test_a_damaged_file_is_read_or_refused_but_never_breaks(state: Any, data: Any) -> None:
     good = bytearray(written(state))
@@ -108,6 +110,7 @@ def test_a_damaged_file_is_read_or_refused_but_never_breaks(state: Any, data: An
             continue
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_refused_as_shard_and_manifest(data: bytes) -> None:
     for look in (lambda: read(data), lambda: read_manifest(data, "0000000001-0")):
@@ -131,7 +134,7 @@ def test_a_name_that_is_inside_stays_inside(name: str) -> None:
 class Model:
     """A root as the commit sees it: parts, manifests with their parents, HEAD and its history."""
 
-    head: Head = Head(0)
+    head: Head = field(default_factory=lambda: Head(0))
     parts: dict[str, set[int]] = field(default_factory=dict)
     manifests: dict[str, str | None] = field(default_factory=dict)
     history: list[Head] = field(default_factory=list)
@@ -146,7 +149,7 @@ def part(name: str, rank: int) -> Part:
     return Part(rank, name, attempt, step, WORLD, (ShardFile("x", 1, "0" * 64),))
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("psdax"), NAMES, st.integers(0, 5)), max_size=40))
 def test_any_order_of_parts_seals_and_half_done_commits_keeps_the_promises(events: Any) -> None:
     root = Model()

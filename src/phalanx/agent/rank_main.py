@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import faulthandler
 import json
@@ -9,14 +10,15 @@ import os
 import runpy
 import signal
 import sys
+import threading
 import time
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
 from phalanx.agent.command import Script, python_script
 
 
-def run_script(request: dict[str, Any]) -> None:
+def run_script(request: dict[str, Any]) -> NoReturn:
     """Run the script of a fork request in this process, then end as Python ends.
 
     `request`: argv, env (complete), cwd, fds (out, err). Exceptions of the script are printed,
@@ -26,16 +28,42 @@ def run_script(request: dict[str, Any]) -> None:
     if script is None:
         raise ValueError("the warm parent runs plain Python scripts only")
     _take_over(request)
+    code = 0
     try:
         _reseed()
         _run(script)
-    except SystemExit:
-        raise
+    except SystemExit as error:
+        code = _exit_code(error)
     except BaseException as error:
         _leave_error(error)
         _print_error(error)
-        _flush()
-        raise SystemExit(1) from None
+        code = 1
+    _finish(code)
+
+
+def _exit_code(error: SystemExit) -> int:
+    """The code that Python would exit with: a text is printed and gives 1."""
+    if error.code is None or isinstance(error.code, int):
+        return (error.code or 0) & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def _finish(code: int) -> NoReturn:
+    """End as Python does, without taking the interpreter down module by module.
+
+    Threads are waited for and exit functions run; only the teardown is left out, which takes a
+    second with torch loaded and is where torch is known to abort.
+    """
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+    except SystemExit as error:
+        code = _exit_code(error)
+    except BaseException as error:
+        _print_error(error)
+    _flush()
+    os._exit(code)
 
 
 def _take_over(request: dict[str, Any]) -> None:

@@ -158,7 +158,7 @@ def _source_folder(place: SeatPlace, store: Store, plan: JobPlan) -> Path:
     """Unpacked source of this job, and in it the folder that ranks start in."""
     base = place.root / "jobs" / place.job / "source"
     if plan.source_digest is not None:
-        base = unpack(store, plan.source_digest, base)
+        base = Path(unpack(store, plan.source_digest, str(base)))
     else:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = (base / plan.working_directory).resolve()

@@ -229,9 +229,10 @@ def build_array(node: Mapping[str, Any], data: memoryview | bytes) -> Any:
     dtype = numpy.dtype(node["dtype"])
     if dtype.kind not in _NUMPY_KINDS:
         raise ValueError(f"unknown element type {node['dtype']!r}")
-    array = numpy.empty(tuple(node["shape"]), dtype)
-    if array.nbytes != len(data):
-        raise ValueError(f"{len(data)} bytes for {array.nbytes}")
+    shape = tuple(node["shape"])
+    if dtype.itemsize * dtypes.count(shape) != len(data):
+        raise ValueError(f"{len(data)} bytes for {dtype} of shape {shape}")
+    array = numpy.empty(shape, dtype)
     if array.nbytes:
         array.reshape(-1).view(numpy.uint8)[:] = numpy.frombuffer(data, numpy.uint8)
     return array

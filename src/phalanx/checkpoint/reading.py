@@ -14,7 +14,9 @@ from phalanx.errors import CheckpointUnreadable, InputError, StoreError, StoreUn
 if TYPE_CHECKING:
     from phalanx.store.store import Store
 
-_OF_THIS_FILE = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ENODEV})
+_OF_THIS_FILE = frozenset(
+    {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ENODEV, errno.EINVAL}
+)
 """Refusals of one file, not of the whole root."""
 
 

@@ -13,8 +13,7 @@ from phalanx.explain.reading import Evidence
 from phalanx.explain.shapes import integer, mapping, objects, spell, text
 from phalanx.explain.task_findings import at
 from phalanx.explain.task_words import BY_SIGN
-from phalanx.verdict.first_cause import tier_of
-from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task
+from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task, tier_of_task
 from phalanx.words import FailureClass
 
 STUCK = Words(
@@ -140,7 +139,11 @@ def _first_of(
     group: list[tuple[Path, dict[str, Any]]], endings: dict[Path, TaskEnding | None]
 ) -> Path | None:
     failed = [
-        (tier_of(ending.failure, ending.said), integer(job.get("stoppedAt")) or 0, path)
+        (
+            tier_of_task(ending, _last(job, path).exit_code),
+            integer(job.get("stoppedAt")) or 0,
+            path,
+        )
         for path, job in group
         if (ending := endings[path]) is not None and ending.failure is not None
     ]

@@ -9,8 +9,7 @@ from phalanx.explain.jobs import JobFacts, same_task
 from phalanx.explain.model import Decision, TaskView
 from phalanx.explain.shapes import short
 from phalanx.explain.taskfacts import TaskFacts
-from phalanx.verdict.first_cause import tier_of
-from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task
+from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task, tier_of_task
 from phalanx.words import FailureClass
 
 TOGETHER_S = 0.2
@@ -93,9 +92,10 @@ def first_of(ended: Sequence[Ended]) -> tuple[Ended, ...]:
 
 
 def _tier(e: Ended) -> int:
-    if e.failure is FailureClass.STOPPED_BY_USER:
+    if e.ending is None or e.failure is FailureClass.STOPPED_BY_USER:
         return -1
-    return tier_of(e.failure or FailureClass.UNKNOWN, e.ending.said if e.ending else "")
+    main = e.task.main()
+    return tier_of_task(e.ending, main.exit_code if main else None)
 
 
 def decide(job: JobFacts, ended: Sequence[Ended]) -> Decision:

@@ -126,8 +126,11 @@ _BLOCK = (
 
 def is_plan(value: Any) -> bool:
     """Whether a situation is a plan rather than something that happened."""
-    plan = re.search(r"plan", text(mapping(value).get("kind")), re.IGNORECASE)
-    return bool(plan) or "compute" in mapping(value)
+    body = mapping(value)
+    kind = text(body.get("kind")).lower()
+    if "incident" in kind or "timeline" in body:
+        return False
+    return "plan" in kind or "compute" in body
 
 
 def of_plan(evidence: Evidence) -> Iterable[Finding]:

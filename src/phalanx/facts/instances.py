@@ -66,8 +66,12 @@ def _table() -> dict[str, Any]:
 @lru_cache(maxsize=512)
 def instance(name: str) -> InstanceType | None:
     """The type of that name; None when the table does not hold it."""
-    row = _table()["rows"].get(name)
-    return InstanceType(name, *row[:-1], usage=tuple(row[-1])) if row else None
+    made = _table()
+    row = made["rows"].get(name)
+    if row is None:
+        return None
+    members = dict(zip(made["columns"], row, strict=True))
+    return InstanceType(name=name, **{**members, "usage": tuple(members["usage"])})
 
 
 @lru_cache(maxsize=64)

@@ -24,9 +24,9 @@ COLUMNS = (
     "architecture",
     "usage",
 )
-COMMON = frozenset(
-    "c5 c6a c6g c6i c7a c7g c7i m5 m6a m6g m6i m7a m7g m7i r5 r6a r6g r6i r7a r7g r7i t3 t3a t4g".split()
-)
+_COMMON = """c5 c6a c6g c6i c7a c7g c7i m5 m6a m6g m6i m7a m7g m7i
+r5 r6a r6g r6i r7a r7g r7i t3 t3a t4g"""
+COMMON = frozenset(_COMMON.split())
 """Families without an accelerator or EFA that people put beside GPU capacity."""
 
 

@@ -230,9 +230,7 @@ class CapacityProvider(Entity):
     def is_spot(self) -> bool:
         """Its scaling group, or its Managed Instances option, is Spot."""
         group = self.scaling_group
-        option = self.text(
-            "managedInstancesProvider.instanceLaunchTemplate.capacityOptionType"
-        )
+        option = self.text("managedInstancesProvider.instanceLaunchTemplate.capacityOptionType")
         return option == "SPOT" or (group is not None and group.is_spot)
 
     @cached_property

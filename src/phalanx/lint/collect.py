@@ -27,8 +27,8 @@ def collect(paths: Iterable[str]) -> list[SourceFile]:
     for word in paths:
         path = Path(word)
         if path.is_dir():
-            for file in sorted(_below(path)):
-                read = _read(file, named=False)
+            for inside in sorted(_below(path)):
+                read = _read(inside, named=False)
                 if read is not None:
                     out.setdefault(read.name, read)
         elif path.is_file():

@@ -33,7 +33,11 @@ class Command:
     def _flag_index(self) -> int | None:
         words = self.words
         start = 0
-        while start < len(words) and words[start].rsplit("/", 1)[-1] in ("env", "tini", "dumb-init"):
+        while start < len(words) and words[start].rsplit("/", 1)[-1] in (
+            "env",
+            "tini",
+            "dumb-init",
+        ):
             start += 1
             if start < len(words) and words[start] == "--":
                 start += 1

@@ -13,7 +13,9 @@ _TRAINS = re.compile(
     r"|--(?:num[-_])?(?:train[-_])?epochs\b|--max[-_]?steps\b|\btorchrun\b|torch\.distributed",
     re.IGNORECASE,
 )
-_SERVES = re.compile(r"(?:^|[\s/_-])(?:serve|server|serving|vllm|tritonserver|tgi|gateway)\b|--port\b")
+_SERVES = re.compile(
+    r"(?:^|[\s/_-])(?:serve|server|serving|vllm|tritonserver|tgi|gateway)\b|--port\b"
+)
 _NODES = re.compile(r"--nnodes[=\s]+(\S+)")
 _RAY = re.compile(r"\bray\s+(?:start|job)|\bray\b.*--address")
 

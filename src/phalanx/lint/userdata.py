@@ -10,7 +10,9 @@ from phalanx.lint.values import HOLE
 _SETTING = re.compile(r"\b((?:ECS|NVIDIA)_[A-Z0-9_]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"';&|>]*)")
 _TOML = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*=\s*(.+?)\s*$", re.MULTILINE)
 _OPEN = re.compile(rf"^[^\S\n]*(?:{HOLE}[^\S\n]*)+$", re.MULTILINE)
-_FETCH = re.compile(r"(?:s3 cp|curl|wget|\bcp\b)[^\n]*/etc/ecs/ecs\.config|curl[^\n|]*\|\s*(?:ba)?sh")
+_FETCH = re.compile(
+    r"(?:s3 cp|curl|wget|\bcp\b)[^\n]*/etc/ecs/ecs\.config|curl[^\n|]*\|\s*(?:ba)?sh"
+)
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 

@@ -22,6 +22,8 @@ class World:
         self.entities: list[Entity] = []
         self._by_kind: dict[type[Entity], list[Entity]] = {}
         self._by_address: dict[tuple[Scope, str], Entity] = {}
+        self._by_name: dict[type[Entity], dict[str, list[Entity]]] = {}
+        self._reverse: dict[tuple[type[Entity], str], dict[int, list[Entity]]] = {}
         for entity in entities:
             self.add(entity)
 
@@ -43,12 +45,7 @@ class World:
 
     def near(self, entity: Entity, kind: type[E]) -> list[E]:
         """Those that exist together with `entity`: other assumptions of its file are left out."""
-        document, number = entity.scope
-        return [
-            other
-            for other in self.all(kind)
-            if other.scope[0] != document or other.scope[1] == number
-        ]
+        return [other for other in self.all(kind) if _together(entity, other)]
 
     def at_address(self, entity: Entity, address: str) -> Entity | None:
         """The entity with this logical id or resource address beside `entity`."""
@@ -57,12 +54,14 @@ class World:
     def link(self, entity: Entity, value: object, kind: type[E]) -> E | None:
         """The entity that a reference, a name or an ARN means; None when it is not in the world."""
         if isinstance(value, Ref):
-            found = self.at_address(entity, value.address)
-            return found if isinstance(found, kind) else None
+            there = self.at_address(entity, value.address)
+            return there if isinstance(there, kind) else None
         if not isinstance(value, str) or not value or HOLE in value:
             return None
-        matches = [other for other in self.near(entity, kind) if _is_called(other, value)]
-        return matches[0] if len(matches) == 1 or _same_scope(matches) else None
+        names = self._names(kind)
+        found = [other for key in _spellings(value) for other in names.get(key, ())]
+        matches = [other for other in dict.fromkeys(found) if _together(entity, other)]
+        return matches[0] if matches and _same_scope(matches) else None
 
     def links(self, entity: Entity, node: Node, kind: type[E]) -> list[E]:
         """The entities that the members of a list mean."""
@@ -71,24 +70,38 @@ class World:
 
     def pointing_at(self, entity: E, kind: type[Entity], attribute: str) -> list[Entity]:
         """Entities of `kind` near this one whose link property `attribute` is, or holds, it."""
-        out = []
-        for other in self.near(entity, kind):
+        key = (kind, attribute)
+        if key not in self._reverse:
+            self._reverse[key] = self._turned_round(kind, attribute)
+        return [o for o in self._reverse[key].get(id(entity), ()) if _together(entity, o)]
+
+    def _turned_round(self, kind: type[Entity], attribute: str) -> dict[int, list[Entity]]:
+        out: dict[int, list[Entity]] = {}
+        for other in self.all(kind):
             target = getattr(other, attribute)
-            if target is entity or (isinstance(target, list) and entity in target):
-                out.append(other)
+            for one in target if isinstance(target, list) else [target]:
+                out.setdefault(id(one), []).append(other)
         return out
 
+    def _names(self, kind: type[E]) -> dict[str, list[E]]:
+        if kind not in self._by_name:
+            made: dict[str, list[Entity]] = {}
+            for other in self.all(kind):
+                name = other.name
+                if name and HOLE not in name:
+                    made.setdefault(name, []).append(other)
+            self._by_name[kind] = made
+        return self._by_name[kind]  # type: ignore[return-value]
 
-def _is_called(other: Entity, text: str) -> bool:
-    name = other.name
-    if not name or HOLE in name:
-        return False
-    if text == name:
-        return True
-    if text.startswith("arn:"):
-        text = text.rsplit("/", 1)[-1]
-    # A task definition is also called by family:revision.
-    return text == name or text.partition(":")[0] == name
+
+def _together(entity: Entity, other: Entity) -> bool:
+    return other.scope[0] != entity.scope[0] or other.scope[1] == entity.scope[1]
+
+
+def _spellings(text: str) -> list[str]:
+    """A name as it stands, as the end of an ARN, and without a revision."""
+    tail = text.rsplit("/", 1)[-1] if text.startswith("arn:") else text
+    return list(dict.fromkeys((text, tail, tail.partition(":")[0])))
 
 
 def _same_scope(matches: list[E]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from phalanx.verdict.first_cause import tier_of
 from phalanx.verdict.ranks import classify_text, signal_name, signal_of
 from phalanx.words import FailureClass
 
@@ -176,6 +177,21 @@ HOST_GONE = re.compile(
     re.IGNORECASE,
 )
 _SPOT = re.compile(r"\bspot\b.*\b(?:interrupt|reclaim)|interrupted.*\bspot\b", re.IGNORECASE)
+
+
+SIGTERM_CODE = 143
+"""Exit code of a process that a polite stop ended: mostly somebody else's decision."""
+
+
+def tier_of_task(ending: TaskEnding, exit_code: int | None) -> int:
+    """Strength of a task's ending as a first cause, 0 strongest; as `first_cause.tier_of`.
+
+    A bare SIGTERM comes after endings that tell of themselves: it follows from a stop.
+    """
+    failure = ending.failure or FailureClass.UNKNOWN
+    tier = tier_of(failure, ending.said)
+    polite = failure is FailureClass.KILLED and exit_code == SIGTERM_CODE
+    return max(tier, 1) if polite else tier
 
 
 def classify_task(task: StoppedTask) -> TaskEnding:

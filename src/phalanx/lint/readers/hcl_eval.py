@@ -317,5 +317,3 @@ def _dedent(text: str) -> str:
     widths = [len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()]
     width = min(widths, default=0)
     return "\n".join(line[width:] for line in lines)
-
-

@@ -104,7 +104,9 @@ class DocumentOrigin:
         return next((k for k in value if isinstance(k, str) and k.lower() == folded), None)
 
 
-_SCALAR = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\n]|\'\')*\'|[^\s,\[\]{}#][^\n,\[\]{}#]*?(?=\s*(?:[\n,\]}#]|$))')
+_SCALAR = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\n]|\'\')*\'|[^\s,\[\]{}#][^\n,\[\]{}#]*?(?=\s*(?:[\n,\]}#]|$))'
+)
 
 
 def _descend(value: object, path: Path) -> tuple[object, Path]:
@@ -129,8 +131,5 @@ def _offset(text: str, line: int, column: int) -> int:
 
 def written(value: str | int | bool, quote: bool) -> str:
     """A scalar as it is written in JSON, YAML and HCL."""
-    if isinstance(value, bool):
-        text = "true" if value else "false"
-    else:
-        text = str(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
     return json.dumps(text) if quote or (isinstance(value, str) and not text.isalnum()) else text

@@ -156,15 +156,15 @@ def _native(values: dict[str, Any], unknown: object, refs: dict[str, Any]) -> di
             out[key] = _unknown(ref)
         elif isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
             gaps = _list(gap)
-            inner = ref if isinstance(ref, list) else []
+            inner = _list(ref)
             out[key] = Blocks(
-                _native(v, _at(gaps, n), _at(inner, n) if isinstance(_at(inner, n), dict) else {})
-                for n, v in enumerate(value)
+                _native(v, _at(gaps, n), _object(_at(inner, n))) for n, v in enumerate(value)
             )
         elif isinstance(value, list) and isinstance(gap, list) and True in gap:
-            many = isinstance(ref, list) and len(ref) == len(gap)
+            known = _list(ref)
+            many = len(known) == len(gap)
             out[key] = [
-                (ref[n] if many else UNKNOWN) if _at(gap, n) is True else _at(value, n)
+                (known[n] if many else UNKNOWN) if _at(gap, n) is True else _at(value, n)
                 for n in range(max(len(value), len(gap)))
             ]
         elif value is not None:
@@ -190,6 +190,10 @@ def _config_address(address: str) -> str:
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _at(values: list[Any], n: int) -> Any:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-
 from phalanx.lint.place import Path, Place, Span, spell
 from phalanx.lint.readers.hcl import Block, Body, HclFile, Syntax, text_of
 from phalanx.lint.readers.tf_module import Module
 from phalanx.lint.readers.tf_shapes import Moves, Shape, own_words, snake
 
-_WRAPPERS = frozenset({"jsonencode", "base64encode", "base64gzip", "tolist", "sensitive", "tostring"})
+_WRAPPERS = frozenset(
+    {"jsonencode", "base64encode", "base64gzip", "tolist", "sensitive", "tostring"}
+)
 
 
 class Spot:
     """A point in a file: the words that lead there, and the expression behind it, if any."""
 
-    def __init__(self, words: Path, file: HclFile, syntax: Syntax, expression: Syntax | None) -> None:
+    def __init__(
+        self, words: Path, file: HclFile, syntax: Syntax, expression: Syntax | None
+    ) -> None:
         self.words = words
         self.file = file
         self.syntax = syntax
@@ -144,11 +147,11 @@ def _unwrap(module: Module, spot: Spot, depth: int) -> Spot:
                 return spot
             spot = Spot(spot.words, spot.file, spot.syntax, first)
             continue
-        name = _local_name(spot.expression)
-        if name is None or name not in module.locals:
+        local = _local_name(spot.expression)
+        if local is None or local not in module.locals:
             return spot
-        block, attribute, expression = module.locals[name]
-        spot = Spot(("local", name), block.file, attribute, expression)
+        block, attribute, expression = module.locals[local]
+        spot = Spot(("local", local), block.file, attribute, expression)
     return spot
 
 
@@ -176,5 +179,3 @@ def literal_span(spot: Spot) -> Span | None:
         return None
     start, end = spot.file.offset(inner.start_byte), spot.file.offset(inner.end_byte)
     return Span(spot.file.name, start, end, text_of(inner).startswith('"'))
-
-

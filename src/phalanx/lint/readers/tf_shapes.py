@@ -17,17 +17,23 @@ from phalanx.lint.place import Path
 from phalanx.lint.readers.hcl_functions import Encoded
 from phalanx.lint.values import HOLE, UNKNOWN
 
-LISTS = frozenset(
-    """override load_balancer capacity_provider_strategy default_capacity_provider_strategy volume
-    placement_constraints ordered_placement_strategy service_registries block_device_mappings
-    network_interfaces ingress egress default_action action condition tag setting
-    tag_specifications evaluate_on_exit inline_policy statement compute_environment_order
-    dns_records principals volume_configuration ebs_block_device cluster_setting""".split()
-)
+_LISTS = """override load_balancer capacity_provider_strategy default_capacity_provider_strategy
+volume placement_constraints ordered_placement_strategy service_registries block_device_mappings
+network_interfaces ingress egress default_action action condition tag setting tag_specifications
+evaluate_on_exit inline_policy statement compute_environment_order dns_records principals
+volume_configuration ebs_block_device cluster_setting"""
+LISTS = frozenset(_LISTS.split())
 """Blocks that are lists in the API, even if there is one."""
 JSON_TEXT = frozenset(
-    """container_definitions container_properties node_properties ecs_properties policy
-    assume_role_policy event_pattern inline_policy.policy""".split()
+    {
+        "container_definitions",
+        "container_properties",
+        "node_properties",
+        "ecs_properties",
+        "policy",
+        "assume_role_policy",
+        "event_pattern",
+    }
 )
 """Attributes whose text is JSON; its keys stay as they are written."""
 
@@ -95,7 +101,9 @@ SHAPES: dict[str, Shape] = {
     "aws_ecs_service": Shape(launch.Service, _SERVICE),
     "aws_ecs_capacity_provider": Shape(capacity.CapacityProvider),
     "aws_ecs_cluster": Shape(infra.Cluster, {"name": "clusterName", "setting": "clusterSettings"}),
-    "aws_ecs_cluster_capacity_providers": Shape(infra.ClusterProviders, {"cluster_name": "cluster"}),
+    "aws_ecs_cluster_capacity_providers": Shape(
+        infra.ClusterProviders, {"cluster_name": "cluster"}
+    ),
     "aws_launch_template": Shape(capacity.LaunchTemplate, _TEMPLATE),
     "aws_launch_configuration": Shape(
         capacity.LaunchTemplate,
@@ -217,9 +225,9 @@ def _block(
         path = f"{dotted}.{key}" if dotted else key
         target = shape.renames.get(path, camel(key))
         mine = (*own, key)
-        if value is None or value == [] and key in LISTS:
+        if value is None or (value == [] and key in LISTS):
             continue
-        if key in JSON_TEXT or path in JSON_TEXT:
+        if key in JSON_TEXT:
             value = _json(value)
         if not _is_block(value):
             _put(out, target, plain(value), at, mine, moves)
@@ -244,9 +252,7 @@ def _block(
 
 def _is_block(value: Any) -> bool:
     return (
-        isinstance(value, Blocks)
-        and bool(value)
-        and all(isinstance(item, dict) for item in value)
+        isinstance(value, Blocks) and bool(value) and all(isinstance(item, dict) for item in value)
     )
 
 
@@ -254,9 +260,7 @@ class Blocks(list[Any]):
     """The repeated blocks of one name, as a list of their contents."""
 
 
-def _put(
-    out: dict[str, Any], target: str, value: Any, at: Path, own: Path, moves: Moves
-) -> None:
+def _put(out: dict[str, Any], target: str, value: Any, at: Path, own: Path, moves: Moves) -> None:
     steps = target.split(".")
     for step in steps[:-1]:
         out = out.setdefault(step, {})
@@ -312,5 +316,3 @@ def _finish(data: dict[str, Any]) -> None:
         inner["assignPublicIp"] = "ENABLED" if inner["assignPublicIp"] else "DISABLED"
     if isinstance(data.get("internal"), bool):
         data["scheme"] = "internal" if data["internal"] else "internet-facing"
-
-

@@ -20,8 +20,10 @@ from phalanx.lint.world import World
     fix="Name the capacity provider in capacityProviderStrategy and remove the launch type; the "
     "two exclude each other.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/managed-scaling-behavior.html",
-         "2026-05-20"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/managed-scaling-behavior.html",
+            "2026-05-20",
+        ),
     ),
     facts=("CAP-12",),
 )

@@ -22,8 +22,10 @@ from phalanx.lint.world import World
     "capacity provider strategy.",
     sources=(
         (PAGE, "2026-07-10"),
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/managed-scaling-behavior.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/managed-scaling-behavior.html",
+            "2026-07-10",
+        ),
     ),
     guards=("GR2",),
     facts=("CAP-01", "CAP-03", "CMP-33"),

@@ -25,8 +25,10 @@ _PATH = "autoScalingGroupProvider.managedTerminationProtection"
     fix="Set managedTerminationProtection to ENABLED, with managed scaling on and new instances "
     "protected from scale-in in the group.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_AutoScalingGroupProvider.html",
-         "2026-05-20"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_AutoScalingGroupProvider.html",
+            "2026-05-20",
+        ),
     ),
     facts=("CAP-14",),
 )

@@ -19,8 +19,10 @@ from phalanx.lint.world import World
     fix="Pin one subnet, and keep the checkpoint file system in the same zone. For more zones, "
     "make one scaling group and one placement group for each.",
     sources=(
-        ("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
+            "2026-07-10",
+        ),
         ("https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html", "undated"),
     ),
     guards=("GR5",),

@@ -21,8 +21,10 @@ from phalanx.lint.world import World
     "keep a service of one for a head or coordinator only.",
     sources=(
         ("https://github.com/aws/amazon-ecs-agent/issues/1236", "undated"),
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/standalone-tasks.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/standalone-tasks.html",
+            "2026-07-10",
+        ),
     ),
     facts=("TRN-01", "TRN-02"),
 )

@@ -25,8 +25,10 @@ _TYPE = re.compile(r"(?:inf|trn)\d")
     "as in the published examples); on Managed Instances use the resource requirement "
     "NeuronDevice = ALL instead. One Neuron task for each host.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-inference.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-inference.html",
+            "2026-07-10",
+        ),
         ("https://github.com/aws-neuron/aws-neuron-sdk/issues/633", "undated"),
     ),
     facts=("NEU-07", "NEU-11", "CMP-26"),

@@ -25,8 +25,10 @@ _FEW_PART = 0.03
     fix="Leave a few percent, at least some hundred MiB, below the nominal size, or set "
     "memoryReservation with a lower figure.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/memory-management.html",
-         "undated"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/memory-management.html",
+            "undated",
+        ),
         ("https://github.com/OpenNeuroOrg/openneuro/issues/124", "undated"),
     ),
     facts=("CMP-27",),

@@ -39,8 +39,10 @@ _HARMLESS = re.compile(
     '..., "valueFrom": "<secret ARN>"}]; let the execution role read it, and rotate the value: '
     "old revisions keep it.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/specifying-sensitive-data.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/specifying-sensitive-data.html",
+            "2026-07-10",
+        ),
     ),
     guards=("SB2",),
     facts=("SCY-09", "SCY-10"),
@@ -59,7 +61,9 @@ def secret_in_env(environment: Environment, world: World) -> Found:
 
 def _judge(variable: Variable) -> str:
     text = variable.content
-    named = bool(_NAME.search(variable.key.upper())) and not _VOCABULARY.search(variable.key.upper())
+    named = bool(_NAME.search(variable.key.upper())) and not _VOCABULARY.search(
+        variable.key.upper()
+    )
     if text is None:
         return "warning" if named and variable.value.data is not None else ""
     if _VALUE.search(text) or ((url := _URL.match(text)) and HOLE not in url[1]):

@@ -19,8 +19,10 @@ from phalanx.lint.world import World
     fix="Set the health check grace period above the slowest usual load time of the model (its "
     "95th percentile), and keep the check interval short.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/service_definition_parameters.html",
-         "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/service_definition_parameters.html",
+            "2026-07-10",
+        ),
         ("https://github.com/aws/copilot-cli/issues/2506", "undated"),
     ),
     facts=("SRV-10", "SRV-13"),

@@ -21,8 +21,11 @@ _SETTING = "ECS_ENABLE_SPOT_INSTANCE_DRAINING"
     fix=f"Write {_SETTING}=true to /etc/ecs/ecs.config, and keep the last checkpoint well inside "
     "the two minutes.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
-         "spot-instance-draining-linux-container.html", "2026-07-10"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
+            "spot-instance-draining-linux-container.html",
+            "2026-07-10",
+        ),
     ),
     guards=("GR6",),
     facts=("CAP-52", "CAP-15"),

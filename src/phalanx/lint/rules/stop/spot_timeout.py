@@ -22,10 +22,14 @@ from phalanx.lint.world import World
     "relies on it loses the last checkpoint.",
     fix="Set it to less than 120 s on Spot, and make the last checkpoint fit well inside that.",
     sources=(
-        ("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html",
-         "undated"),
-        ("https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_ContainerDefinition.html",
-         "2026-05-20"),
+        (
+            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html",
+            "undated",
+        ),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_ContainerDefinition.html",
+            "2026-05-20",
+        ),
     ),
     facts=("TRN-69", "TRN-94"),
 )
@@ -38,9 +42,11 @@ def stop_timeout_longer_than_spot_notice(entity: Entity, world: World) -> Found:
             yield Hit(entity, "stopTimeout", f"stopTimeout is {wanted:g} s; Spot gives {notice} s")
     elif isinstance(entity, LaunchTemplate):
         spot = entity.market == "spot" or any(g.is_spot for g in entity.scaling_groups)
-        text = entity.user_data.settings.get("ECS_CONTAINER_STOP_TIMEOUT") if (
-            spot and entity.user_data
-        ) else None
+        text = (
+            entity.user_data.settings.get("ECS_CONTAINER_STOP_TIMEOUT")
+            if (spot and entity.user_data)
+            else None
+        )
         limit = seconds(text) if text else None
         if limit is not None and limit > notice:
             yield Hit(

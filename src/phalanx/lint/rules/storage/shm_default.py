@@ -28,8 +28,10 @@ _NAMES = ("NUM_WORKERS", "DATALOADER_NUM_WORKERS", "DATALOADER_WORKERS", "LOADER
     fix="Set linuxParameters.sharedMemorySize (MiB) to some GiB below the container's memory, or "
     "ipcMode host on dedicated instances.",
     sources=(
-        ("https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html",
-         "2026-05-20"),
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html",
+            "2026-05-20",
+        ),
         ("https://github.com/pytorch/pytorch/issues/5040", "undated"),
     ),
     facts=("STO-26", "STO-27"),
