@@ -6,7 +6,6 @@ is harmless. `docs/protocols.md` draws the tree of keys.
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 PROTOCOL = 1
@@ -48,6 +47,8 @@ def token(job: str, slot: int, incarnation: int, tries: int) -> str:
 
     ECS takes at most 64 ASCII characters as a client token.
     """
+    import hashlib
+
     text = f"{job}/{slot}/{incarnation}/{tries}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

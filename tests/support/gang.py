@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.support.waiting import until
 
 TRAIN = Path(__file__).with_name("train_steps.py")
+COUNT = Path(__file__).with_name("count_steps.py")
 PHALANX = (str(Path(sys.executable).with_name("phalanx")),)
 
 
@@ -43,15 +44,18 @@ class Gang:
         every: int = 5,
         extra: str = "",
         script: Path = TRAIN,
-        arguments: Sequence[str] = (),
+        command: Sequence[str] = (),
+        root: Path | None = None,
     ) -> None:
+        """`command` goes before the one that runs `script` as `train.py`; `extra` is YAML."""
         self.folder = folder
-        self.root = folder / "root"
-        source = folder / "source"
-        source.mkdir(parents=True)
-        (source / "train.py").write_text(script.read_text())
-        words = ["python", "train.py", str(steps), str(step_s), *arguments]
-        (source / "job.yaml").write_text(
+        self.root = root or folder / "root"
+        self.source = folder / "source"
+        self.source.mkdir(parents=True)
+        (self.source / "train.py").write_text(script.read_text())
+        words = list(command) or [*interpreter_for(script), "train.py", str(steps), str(step_s)]
+        self.file = self.source / "job.yaml"
+        self.file.write_text(
             f"kind: train\nname: gang\ncommand: {json.dumps(words)}\nnodes: {nodes}\n"
             f"ranks_per_node: {ranks}\ntotal_steps: {steps}\n"
             f"checkpoint: {{every: {every} steps, keep: 3}}\n{extra}"
@@ -62,14 +66,29 @@ class Gang:
 
     def start(self) -> Gang:
         """Submit and come back at once."""
-        self.job = self.call("run", str(self.folder / "source" / "job.yaml"), "--detach")["job"]
+        self.job = self.call("run", str(self.file), "--detach")["job"]
         return self
+
+    def follow(self) -> Terminal:
+        """Submit and keep a terminal on it."""
+        terminal = Terminal(self)
+        self.job = terminal.first_line()
+        return terminal
 
     def call(self, *words: str, code: int | None = 0) -> dict:
         """One command with `--json`; its answer."""
         done = self.run(*words, "--json")
         assert code is None or done.returncode == code, (words, done.stdout, done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else {}
+
+    def refused(self, code: int, *words: str) -> str:
+        """The one line on standard error of a command that must be refused with this code."""
+        done = self.run(*words)
+        assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+        lines = done.stderr.splitlines()
+        assert len(lines) == 1, lines
+        assert done.stdout == ""
+        return lines[0]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """One command as a person would type it."""
@@ -90,9 +109,27 @@ class Gang:
         self.run("wait", self.job, "--timeout", str(timeout_s))
         return self.status()
 
+    def why(self) -> dict:
+        """`phalanx why --json`."""
+        return self.call("why", self.job)
+
+    def causes(self) -> list[tuple[str, int | None, int | None]]:
+        """(class, slot, rank) of the first cause of every attempt that ended."""
+        firsts = [past["first_cause"] for past in self.status()["history"]]
+        return [(first["class"], first["slot"], first["rank"]) for first in firsts]
+
+    def object(self, inside: str) -> Path:
+        """A path below the job's folder in the root."""
+        return self.root / "jobs" / self.job / inside
+
+    def head(self) -> dict:
+        """HEAD as it is now; {} while there is none."""
+        versions = sorted(self.object("checkpoints/HEAD").glob("0*"))
+        return json.loads(versions[-1].read_bytes()) if versions else {}
+
     def lines(self, rank: int) -> list[Line]:
         """What a rank wrote down, in order; a line cut short by a kill is left out."""
-        path = self.root / "jobs" / self.job / "files" / f"steps.{rank}"
+        path = self.object(f"files/steps.{rank}")
         found = []
         for text in path.read_text().splitlines() if path.exists() else []:
             words = text.split()
@@ -126,7 +163,7 @@ class Gang:
 
     def rank_pid(self, rank: int) -> int:
         """Process of a rank now."""
-        path = self.root / "jobs" / self.job / "files" / f"pid.{rank}"
+        path = self.object(f"files/pid.{rank}")
         return int(path.read_text())
 
     def agent_pid(self, slot: int) -> int:
@@ -141,7 +178,7 @@ class Gang:
 
     def controller_pid(self) -> int:
         """The controller that wrote the last beat."""
-        beat = (self.root / "jobs" / self.job / "controller").read_bytes()
+        beat = self.object("controller").read_bytes()
         return int(json.loads(beat)["pid"])
 
     def processes(self) -> list[int]:
@@ -152,10 +189,60 @@ class Gang:
         """No process of the job after its end."""
         until(lambda: not self.processes(), 20)
 
+    def assert_whole(self, undisturbed: dict[int, dict[int, str]]) -> None:
+        """Every rank did every step, with the losses of an undisturbed run."""
+        for rank in range(self.world_size):
+            assert sorted(self.losses(rank)) == list(range(self.steps))
+            assert self.losses(rank) == undisturbed[rank]
+
     def kill_all(self) -> None:
         """For teardown after a failed test."""
         for pid in self.processes():
             kill(pid, signal.SIGKILL)
+
+
+class Terminal:
+    """`phalanx run` in a session of its own, as if typed into a terminal."""
+
+    def __init__(self, gang: Gang) -> None:
+        words = [*PHALANX, "run", str(gang.file), "--root", str(gang.root)]
+        self.process = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.pid = self.process.pid
+
+    def first_line(self) -> str:
+        """The first line on standard output: the job's id."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def said(self, word: str) -> str:
+        """The next line on standard error that holds a word."""
+        assert self.process.stderr is not None
+        seen = []
+        for line in self.process.stderr:
+            seen.append(line)
+            if word in line:
+                return line
+        raise AssertionError(f"{word!r} was never said: {seen}")
+
+    def ctrl_c(self) -> None:
+        """What the terminal sends on Ctrl-C."""
+        kill(self.pid, signal.SIGINT)
+
+    def end(self, timeout_s: float = 60) -> tuple[int, str, str]:
+        """Exit code, and the rest of what it printed."""
+        out, err = self.process.communicate(timeout=timeout_s)
+        return self.process.returncode, out, err
+
+
+def interpreter_for(script: Path) -> list[str]:
+    """Scripts without torch need no warm parent: `env python` is no plain Python command."""
+    return ["python"] if script == TRAIN else ["env", "python"]
 
 
 def kill(pid: int, signum: int = signal.SIGKILL) -> None:

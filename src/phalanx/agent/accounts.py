@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from phalanx.agent.progress import Progress
 from phalanx.state.gang import LedgerEntry
 
 
-@dataclass
 class Account:
-    """One open ledger entry. `*_ns` at start are the store's clock, `opened_ns` is monotonic."""
+    """One open ledger entry. `start_ns` and `born_ns` are the store's clock, the rest monotonic."""
 
-    slot: int
-    incarnation: int
-    attempt: int
-    start_ns: int
-    born_ns: int
-    opened_ns: int
-    first_step: int = 0
-    done_ns: int | None = None
-    """Monotonic time at which every rank had exited 0."""
+    def __init__(self, seat: tuple[int, int, int], *, start_ns: int, born_ns: int) -> None:
+        """`seat` is (slot, incarnation, attempt)."""
+        self.slot, self.incarnation, self.attempt = seat
+        self.start_ns = start_ns
+        self.born_ns = born_ns
+        self.opened_ns = time.monotonic_ns()
+        self.first_step = 0
+        self.done_ns: int | None = None
+        """Time at which every rank had exited 0."""
 
     def entry(self, now_ns: int, ranks: Sequence[Progress], *, end_ns: int = 0) -> LedgerEntry:
         """The entry as it stands at monotonic time `now_ns`."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phalanx.agent.accounts import Account
@@ -18,6 +17,7 @@ from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.ranks import RankSet, Start, redacted
 from phalanx.agent.seat import SeatPlace
 from phalanx.checkpoint.commit import CommitState, Committer, commit
+from phalanx.frozen import replace
 from phalanx.names import Keys, seat_name
 from phalanx.state import codec
 from phalanx.state.gang import Beat, End, World
@@ -50,7 +50,7 @@ class AttemptRun:
         self.account.first_step = world.checkpoint_step
         self.ranks = RankSet()
         for local_rank in range(local_ranks(workplace.plan)):
-            folder = self.place.scratch / str(world.attempt) / str(local_rank)
+            folder = os.path.join(self.place.scratch, str(world.attempt), str(local_rank))
             make_folder(folder)
             self.ranks.start(self._start_of(local_rank, folder), self._log_folder(), workplace.warm)
 
@@ -140,29 +140,29 @@ class AttemptRun:
             message=message,
         )
 
-    def _start_of(self, local_rank: int, folder: Path) -> Start:
+    def _start_of(self, local_rank: int, folder: str) -> Start:
         workplace, world = self._workplace(), self._world()
-        files = self.place.root / "jobs" / self.place.job / "files"
-        files.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files = os.path.join(self.place.root, self.keys.base, "files")
+        os.makedirs(files, mode=0o700, exist_ok=True)
         place = Place(
             job=self.place.job,
-            root=str(self.place.root),
+            root=self.place.root,
             slot=self.place.slot,
             attempt=world.attempt,
-            checkpoint_folder=str(files),
-            rank_folder=str(folder),
-            agent_socket=str(self.place.scratch / "agent"),
+            checkpoint_folder=files,
+            rank_folder=folder,
+            agent_socket=os.path.join(self.place.scratch, "agent"),
         )
         env = {**workplace.env, **rank_environment(workplace.plan, world, place, local_rank)}
         argv = list(workplace.plan.command)
         if workplace.warm is None:
             argv = launcher_argv(workplace.plan, world, self.place.slot, sys.executable)
         rank = int(env["RANK"])
-        return Start(rank, local_rank, argv, env, str(workplace.folder), folder)
+        return Start(rank, local_rank, argv, env, workplace.folder, folder)
 
-    def _log_folder(self) -> Path:
+    def _log_folder(self) -> str:
         name = f"{seat_name(self.place.slot, self.place.incarnation)}-{self.account.attempt}"
-        return self.place.root / self.keys.logs / name
+        return os.path.join(self.place.root, self.keys.logs, name)
 
     def _note(self, words: dict[str, Any]) -> None:
         for one in self.ranks.ranks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from phalanx.frozen import frozen
 from phalanx.plan.job import JobPlan
 from phalanx.state.gang import World
 
@@ -13,7 +13,7 @@ _PYTHON = re.compile(r"(.*/)?python(3(\.\d+)?)?")
 _HARMLESS_FLAGS = frozenset({"-u", "-B"})
 
 
-@dataclass(frozen=True)
+@frozen
 class Script:
     """A Python program as `python script.py ARGS` or `python -m module ARGS` names it."""
 

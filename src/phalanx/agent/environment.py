@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from phalanx.frozen import frozen
 from phalanx.plan.job import JobPlan
 from phalanx.state.gang import World
 
@@ -15,7 +15,7 @@ LIBRARY_DEFAULTS = {
 """Read by libraries when they are imported; what the user sets wins."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where the ranks of one slot run in one attempt."""
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import socket
-from pathlib import Path
 from typing import Any
 
 MESSAGE_MAX = 8192
@@ -15,14 +14,14 @@ MESSAGE_MAX = 8192
 class Inbox:
     """A datagram socket in the agent's private folder."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         os.chmod(folder, 0o700)
-        self.path = folder / "agent"
+        self.path = os.path.join(folder, "agent")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(str(self.path))
+        self.socket.bind(self.path)
         self.socket.setblocking(False)
 
     def fileno(self) -> int:

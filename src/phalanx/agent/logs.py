@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from pathlib import Path
 
 SEGMENT_BYTES = 8 << 20
 KEPT_EACH_END = 4
@@ -21,10 +20,11 @@ TAIL_BYTES = 4096
 class LogStream:
     """One pipe from one rank, read when it is readable."""
 
-    def __init__(self, folder: Path, rank: int, stream: str, fd: int) -> None:
+    def __init__(self, folder: str, rank: int, stream: str, fd: int) -> None:
         self.fd = fd
         self.tail = b""
-        self._base = folder / f"{rank}.{stream}"
+        self._folder = folder
+        self._base = os.path.join(folder, f"{rank}.{stream}")
         self._segment = -1
         self._size = SEGMENT_BYTES
         self._out: int | None = None
@@ -84,7 +84,7 @@ class LogStream:
                 os.close(fd)
         self._segment += 1
         self._size = 0
-        self._base.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
         name = f"{self._base}.{self._segment}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._out = os.open(name, flags, 0o600)

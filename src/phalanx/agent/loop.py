@@ -10,12 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from phalanx.agent import processes, protocol
 from phalanx.agent.accounts import Account
@@ -24,10 +22,10 @@ from phalanx.agent.inbox import Inbox
 from phalanx.agent.logs import LogStream
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.ranks import RankProcess
-from phalanx.agent.seal import seal
-from phalanx.agent.seat import SeatPlace
+from phalanx.agent.seat import SeatPlace, remove_tree
 from phalanx.agent.workplace import Workplace
 from phalanx.errors import PhalanxError, StoreError
+from phalanx.frozen import replace
 from phalanx.names import Keys
 from phalanx.state import codec, read
 from phalanx.state.record import Record
@@ -149,6 +147,8 @@ class Agent:
             key = self.keys.member(move.member.attempt, self.me.slot, self.me.incarnation)
             self.store.create(key, codec.dumps(move.member))
         elif isinstance(move, protocol.Seal):
+            from phalanx.agent.seal import seal
+
             seal(self.store, self.keys, move)
         elif isinstance(move, protocol.Freeze):
             self.store.create(self.keys.world(move.world.attempt), codec.dumps(move.world))
@@ -175,14 +175,8 @@ class Agent:
             self._close_attempt()
             self.me = replace(self.me, attempt=attempt, ranks=Ranks.NONE, ready=None, end=None)
             self.me = replace(self.me, complete_since_ns=None)
-            account = Account(
-                slot=self.me.slot,
-                incarnation=self.me.incarnation,
-                attempt=attempt,
-                start_ns=self.store.now_ns(),
-                born_ns=self.born_ns,
-                opened_ns=time.monotonic_ns(),
-            )
+            seat = (self.me.slot, self.me.incarnation, attempt)
+            account = Account(seat, start_ns=self.store.now_ns(), born_ns=self.born_ns)
             self.current = AttemptRun(self.place, self.store, account)
         if self.workplace is None:
             self.workplace = Workplace(self.place, self.store, self._plan_record())
@@ -259,7 +253,7 @@ class Agent:
             self.workplace.close()
         processes.kill_orphans(())
         self.inbox.close()
-        shutil.rmtree(self.place.scratch, ignore_errors=True)
+        remove_tree(self.place.scratch)
 
     def _attempt(self) -> AttemptRun:
         if self.current is None:

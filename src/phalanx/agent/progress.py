@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
+
+from phalanx.frozen import frozen
 
 PROGRESS_BYTES = 4096
 
 
-@dataclass(frozen=True)
+@frozen
 class Progress:
     """The last report of one rank. `step` counts finished optimizer steps."""
 
     step: int = 0
     total: int | None = None
     phase: str = "train"
-    metrics: dict[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = MappingProxyType({})
     first_ns: int = 0
     """Monotonic time of the first step finished in this attempt; 0 before it."""
     train_ns: int = 0
@@ -27,10 +29,10 @@ class Progress:
     at_ns: int = 0
 
 
-def read_progress(folder: Path) -> Progress:
+def read_progress(folder: str) -> Progress:
     """The newest whole report; an empty one when there is none or it is being written."""
     try:
-        with open(folder / "progress", "rb") as file:
+        with open(f"{folder}/progress", "rb") as file:
             words = json.loads(file.read(PROGRESS_BYTES))
     except (OSError, ValueError):
         return Progress()
@@ -53,18 +55,19 @@ def _typed(words: dict[str, Any]) -> Progress:
     )
 
 
-def read_error(folder: Path) -> str:
+def read_error(folder: str) -> str:
     """The framework's error file: its message and innermost call, or ''."""
     try:
-        words = json.loads((folder / "error.json").read_text(errors="replace"))
+        with open(f"{folder}/error.json", errors="replace") as file:
+            words = json.load(file)
         message = words["message"]
         return str(message["message"] if isinstance(message, dict) else message)
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: str) -> None:
     """A private folder for one rank in one attempt, empty."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
     for name in os.listdir(folder):
-        os.unlink(folder / name)
+        os.unlink(os.path.join(folder, name))

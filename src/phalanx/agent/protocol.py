@@ -7,11 +7,11 @@ on stale sight harmless: the store refuses it. `docs/protocols.md` gives the rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 
 from phalanx import names
 from phalanx.clock import SECOND_NS
+from phalanx.frozen import frozen, replace
 from phalanx.state.gang import End, Head, Member, World
 from phalanx.state.record import Record
 from phalanx.words import Outcome, Phase
@@ -29,7 +29,7 @@ class Ranks(str, Enum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True)
+@frozen
 class Me:
     """What an agent knows of itself."""
 
@@ -49,7 +49,7 @@ class Me:
     """The task was told to end (SIGTERM)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Seen:
     """What was read in one look, all of the record's current attempt."""
 
@@ -61,28 +61,28 @@ class Seen:
     head_version: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Leave:
     """Stop what runs and exit 0."""
 
     why: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Prepare:
     """Forget the last attempt, bind a port and serve a fresh collective store."""
 
     attempt: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Join:
     """Create the member."""
 
     member: Member
 
 
-@dataclass(frozen=True)
+@frozen
 class Seal:
     """Swap HEAD so that only this attempt can commit; the checkpoint is chosen here."""
 
@@ -92,21 +92,21 @@ class Seal:
     unreadable: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Freeze:
     """Create the world."""
 
     world: World
 
 
-@dataclass(frozen=True)
+@frozen
 class StartRanks:
     """Start this agent's ranks in this world."""
 
     world: World
 
 
-@dataclass(frozen=True)
+@frozen
 class StopRanks:
     """Signal the ranks, wait a grace, kill."""
 
@@ -114,14 +114,14 @@ class StopRanks:
     by_user: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class WriteEnd:
     """Create the ending of this attempt."""
 
     end: End
 
 
-@dataclass(frozen=True)
+@frozen
 class Wait:
     """Nothing to do until something changes, or `seconds` have passed."""
 

@@ -8,14 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from phalanx.agent import processes
 from phalanx.agent.logs import LogStream
 from phalanx.agent.progress import Progress, read_error, read_progress
 from phalanx.agent.protocol import Ranks
 from phalanx.agent.warm_link import WarmLink
+from phalanx.frozen import frozen, replace
 from phalanx.state.gang import RankEnd
 from phalanx.words import FailureClass
 
@@ -23,27 +22,27 @@ FORK_TIMEOUT_S = 10.0
 LAST_LINES = 8
 
 
-@dataclass
 class RankProcess:
     """One rank: its process, its pipes, its folder, and its end once there is one."""
 
-    rank: int
-    local_rank: int
-    folder: Path
-    streams: list[LogStream]
-    pid: int = 0
-    pidfd: int | None = None
-    status: int | None = None
-    """Wait status once known."""
-    is_gone: bool = False
-    told_to_stop: bool = False
-    unreadable: tuple[str, str] | None = None
-    """(checkpoint, because) when the rank said so."""
-    has_announced_end: bool = False
-    end: RankEnd | None = None
+    def __init__(self, start: Start, streams: list[LogStream]) -> None:
+        self.rank = start.rank
+        self.local_rank = start.local_rank
+        self.folder = start.folder
+        self.streams = streams
+        self.pid = 0
+        self.pidfd: int | None = None
+        self.status: int | None = None
+        """Wait status once known."""
+        self.is_gone = False
+        self.told_to_stop = False
+        self.unreadable: tuple[str, str] | None = None
+        """(checkpoint, because) when the rank said so."""
+        self.has_announced_end = False
+        self.end: RankEnd | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Start:
     """What one rank is started with."""
 
@@ -52,17 +51,17 @@ class Start:
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: str
-    folder: Path
+    folder: str
 
 
-@dataclass
 class RankSet:
     """All ranks that this agent started for one attempt."""
 
-    started_ns: int = field(default_factory=time.monotonic_ns)
-    ranks: list[RankProcess] = field(default_factory=list)
-    stop_deadline_ns: int | None = None
-    stop_reason: str = ""
+    def __init__(self) -> None:
+        self.started_ns = time.monotonic_ns()
+        self.ranks: list[RankProcess] = []
+        self.stop_deadline_ns: int | None = None
+        self.stop_reason = ""
 
     @property
     def state(self) -> Ranks:
@@ -71,7 +70,7 @@ class RankSet:
             return Ranks.ENDED
         return Ranks.RUNNING if self.stop_deadline_ns is None else Ranks.STOPPING
 
-    def start(self, start: Start, log_folder: Path, warm: WarmLink | None) -> None:
+    def start(self, start: Start, log_folder: str, warm: WarmLink | None) -> None:
         """Start one rank: forked from the warm parent when there is one, else from cold."""
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
@@ -79,7 +78,7 @@ class RankSet:
             LogStream(log_folder, start.rank, "out", out_read),
             LogStream(log_folder, start.rank, "err", err_read),
         ]
-        one = RankProcess(start.rank, start.local_rank, start.folder, streams)
+        one = RankProcess(start, streams)
         try:
             pid = _fork_warm(warm, start, (out_write, err_write)) if warm is not None else None
             one.pid = pid if pid is not None else _fork_cold(start, (out_write, err_write))

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
 from phalanx.errors import InputError
+from phalanx.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SeatPlace:
     """Where this agent sits, as the backend that launched it said."""
 
     job: str
-    root: Path
+    root: str
     slot: int
     incarnation: int
     token: str
     address: str
-    scratch: Path
+    scratch: str
     """Private folder on local disk for sockets and progress files; short, for socket paths."""
 
 
@@ -32,12 +30,12 @@ def read_place(environ: Mapping[str, str]) -> SeatPlace:
         token = environ["PHALANX_TASK"]
         return SeatPlace(
             job=environ["PHALANX_JOB"],
-            root=Path(environ["PHALANX_ROOT"]),
+            root=environ["PHALANX_ROOT"],
             slot=int(environ["PHALANX_SLOT"]),
             incarnation=int(environ["PHALANX_INCARNATION"]),
             token=token,
             address=environ.get("PHALANX_ADDRESS", "127.0.0.1"),
-            scratch=Path(tempfile.gettempdir()) / f"phalanx-{os.getuid()}" / token[:16],
+            scratch=os.path.join(_scratch_base(environ), token[:16]),
         )
     except (KeyError, ValueError) as error:
         raise InputError(
@@ -54,3 +52,15 @@ def inherited_environment(environ: Mapping[str, str]) -> dict[str, str]:
     folder = os.path.dirname(sys.executable)
     path = environ.get("PATH", os.defpath)
     return {**environ, "PATH": f"{folder}{os.pathsep}{path}"}
+
+
+def _scratch_base(environ: Mapping[str, str]) -> str:
+    """A folder of this user alone, as short as can be: a socket's path has 108 bytes."""
+    return os.path.join(environ.get("TMPDIR") or "/tmp", f"phalanx-{os.getuid()}")
+
+
+def remove_tree(folder: str) -> None:
+    """Remove the scratch folder; what cannot be removed stays."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -8,21 +8,21 @@ import os
 import select
 import signal
 import socket
-import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from phalanx.agent.processes import open_pidfd
 from phalanx.agent.warm import MESSAGE_MAX
 
+_FROM_NULL = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
 
-@dataclass
+
 class News:
     """What the warm parent has said since the last question."""
 
-    exits: list[tuple[int, int]] = field(default_factory=list)
-    """(pid, wait status)."""
+    def __init__(self) -> None:
+        self.exits: list[tuple[int, int]] = []
+        """(pid, wait status)."""
 
 
 class WarmLink:
@@ -34,17 +34,10 @@ class WarmLink:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {"parent": os.getpid(), "warm": list(warm), "path": list(path)}
         argv = [python, "-m", "phalanx.agent.warm", str(theirs.fileno()), json.dumps(config)]
-        self.process = subprocess.Popen(
-            argv,
-            env=dict(env),
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            start_new_session=False,
-        )
+        theirs.set_inheritable(True)
+        self.pid = os.posix_spawn(python, argv, dict(env), file_actions=_FROM_NULL)
         theirs.close()
         self.socket = ours
-        self.pid = self.process.pid
         self.pidfd = open_pidfd(self.pid)
         self.is_ready = False
         self.is_dead = self.pidfd is None
@@ -120,8 +113,8 @@ class WarmLink:
         """Kill it, and with it whatever it has forked."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            self.process.wait(5)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
         self.socket.close()
         if self.pidfd is not None:
             os.close(self.pidfd)

@@ -6,7 +6,6 @@ import os
 import socket
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from phalanx.agent import processes
 from phalanx.agent.attempt import AttemptRun
@@ -15,8 +14,8 @@ from phalanx.agent.environment import base_environment, local_ranks
 from phalanx.agent.seat import SeatPlace, inherited_environment
 from phalanx.agent.warm_link import WarmLink
 from phalanx.errors import InputError
+from phalanx.names import Keys
 from phalanx.plan.job import JobPlan
-from phalanx.snapshot.unpack import unpack
 from phalanx.state.gang import Member
 from phalanx.state.record import Record
 from phalanx.store.store import Store
@@ -136,8 +135,8 @@ class Workplace:
 
     def _module_path(self) -> list[str]:
         if self.script is None or self.script.is_module:
-            return [str(self.folder)]
-        return [str((self.folder / self.script.target).parent)]
+            return [self.folder]
+        return [os.path.dirname(os.path.join(self.folder, self.script.target))]
 
     def _end_old_stores(self) -> None:
         import signal
@@ -154,15 +153,17 @@ def free_port(address: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def _source_folder(place: SeatPlace, store: Store, plan: JobPlan) -> Path:
+def _source_folder(place: SeatPlace, store: Store, plan: JobPlan) -> str:
     """Unpacked source of this job, and in it the folder that ranks start in."""
-    base = place.root / "jobs" / place.job / "source"
+    base = os.path.join(place.root, Keys(place.job).base, "source")
     if plan.source_digest is not None:
-        base = Path(unpack(store, plan.source_digest, str(base)))
+        from phalanx.snapshot.unpack import unpack
+
+        base = unpack(store, plan.source_digest, base)
     else:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder = (base / plan.working_directory).resolve()
-    if not folder.is_dir():
+        os.makedirs(base, mode=0o700, exist_ok=True)
+    folder = os.path.realpath(os.path.join(base, plan.working_directory))
+    if not os.path.isdir(folder):
         raise InputError(
             f"working_directory: {plan.working_directory} is not a folder of the source",
             hint="it is taken from where the job file's source lies",

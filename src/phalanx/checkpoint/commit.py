@@ -8,7 +8,6 @@ is created once, and HEAD is swapped only while it is still the HEAD that the de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from phalanx.checkpoint.manifest import (
     read_part,
 )
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.state import codec
 from phalanx.state.gang import Head
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
 _ROUNDS = 16
 
 
-@dataclass(frozen=True)
+@frozen
 class WriteManifest:
     """All parts are there: state the whole. `parent` is the checkpoint that HEAD names."""
 
     parent: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class SwapHead:
     """The manifest is there: let HEAD name it."""
 
     head: Head
 
 
-@dataclass(frozen=True)
+@frozen
 class Done:
     """HEAD names it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Incomplete:
     """Some ranks have not stated their part."""
 
     missing: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Refused:
     """It cannot be committed, and never will be by this attempt."""
 
@@ -105,7 +105,7 @@ class CommitState(str, Enum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True)
+@frozen
 class Commit:
     """Outcome of one try."""
 
@@ -114,7 +114,7 @@ class Commit:
     missing: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Committer:
     """On whose behalf: the attempt, its number of ranks, and the digest of the code it runs."""
 

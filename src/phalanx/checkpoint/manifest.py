@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import frozen
 from phalanx.names import checkpoint_name, split_checkpoint_name
 from phalanx.state import codec
 
@@ -22,7 +22,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LONGEST_NAME = 1024
 
 
-@dataclass(frozen=True)
+@frozen
 class ShardFile:
     """One file of a checkpoint; `name` is relative to the checkpoint's folder."""
 
@@ -31,7 +31,7 @@ class ShardFile:
     sha256: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Piece:
     """One top-level value of the state, and how it lies over the ranks."""
 
@@ -39,7 +39,7 @@ class Piece:
     placement: str = REPLICATED
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """One rank's statement that its shards are whole and durable."""
 
@@ -56,7 +56,7 @@ class Part:
     """(name, version) of what wrote them: python, torch, phalanx."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Manifest:
     """A whole checkpoint. Without one a checkpoint does not exist."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from phalanx.backends.local.marks import outside_environment
 from phalanx.controller.beat import read_beat
@@ -13,7 +12,7 @@ from phalanx.names import Keys
 from phalanx.store.store import Store
 
 
-def ensure(store: Store, root: Path, job: str) -> bool:
+def ensure(store: Store, root: str | os.PathLike[str], job: str) -> bool:
     """Start a controller unless a fresh beat shows one. Returns whether one was started."""
     beat = read_beat(store, Keys(job))
     if beat is not None and beat.is_fresh:
@@ -22,16 +21,17 @@ def ensure(store: Store, root: Path, job: str) -> bool:
     return True
 
 
-def spawn(root: Path, job: str) -> None:
+def spawn(root: str | os.PathLike[str], job: str) -> None:
     """Start `python -m phalanx.controller` detached: no child of ours, no terminal.
 
     It outlives the caller, the caller's terminal and its process group.
     """
     argv = [sys.executable, "-m", "phalanx.controller", "--root", str(root), "--job", job]
-    folder = root / "jobs" / job
+    folder = os.path.join(root, Keys(job).base)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        log = os.open(folder / "controller.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, "controller.log")
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:
         raise StoreUnavailable(
             f"cannot start a controller: {folder}: {error.strerror}", hint="is the root writable?"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from phalanx.explain import pages
-from phalanx.explain.listing import MARKERS, Listing, Staging, Step, sort_listing
+from phalanx.explain.listing import MARKERS, Listing, Staging, Step, Wanted, sort_listing
 from phalanx.explain.model import ERROR, INFO, WARNING, Finding, Path, Resume, Words, found
 from phalanx.explain.reading import Evidence
 
@@ -149,15 +149,15 @@ def _judge(listing: Listing, step: Step) -> Judged:
 
 
 def _against_manifest(
-    step: Step, manifest: dict[str, int | None]
+    step: Step, manifest: dict[str, Wanted]
 ) -> tuple[list[str], list[tuple[str, str]]]:
     missing, wrong = [], []
-    for name, size in sorted(manifest.items()):
+    for name, wanted in sorted(manifest.items()):
         item = step.files.get(name.removeprefix(f"{step.name}/").removeprefix("./"))
         if item is None:
             missing.append(name)
-        elif size is not None and item.size is not None and item.size != size:
-            wrong.append((name, f"has {item.size} bytes, the manifest says {size}"))
+        elif fault := wanted.differs(item):
+            wrong.append((name, fault))
     return missing, wrong
 
 
@@ -191,7 +191,7 @@ def _usual_files(listing: Listing, step: Step) -> dict[str, int | None]:
         if other is step or not manifest or other.order > step.order:
             continue
         if other.marker is not None and not any(_against_manifest(other, manifest)):
-            files = dict(manifest)
+            files = {name: wanted.size for name, wanted in manifest.items()}
             files.update({n: None for n in other.files if n in _MANIFESTS})
             return files
     return {}

@@ -81,7 +81,8 @@ def jobs_of(evidence: Evidence) -> list[JobFacts]:
 
 def _job(block: dict[str, Any], common: Any, number: int) -> JobFacts:
     name = text(block.get("job_id")) or text(block.get("id")) or text(block.get("name"))
-    intents = [*_intents(block.get("controller_intents")), *_intents(common)]
+    own = (block.get(key) for key in ("controller_intents", "stop_intents", "intents"))
+    intents = [intent for found in (*own, common) for intent in _intents(found)]
     return JobFacts(
         name or f"job-{number}",
         integer(block.get("attempt")),

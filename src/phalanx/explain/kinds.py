@@ -44,14 +44,14 @@ _INTENT_KEYS = (
 _JOB_FILE = re.compile(
     r"^(?:name|run|command|resources|nodes|image|target|launcher):", re.MULTILINE
 )
+_JOB_FILE_WORDS = 3
 _TEXT_INTENTS = re.compile(
-    r"^\s*(?:resource|module|variable|provider|data|locals|terraform|output)\s*(?:\"[^\"]*\"\s*)*\{"
-    r"|^AWSTemplateFormatVersion\b|^Resources:\s*$|^services:\s*$",
+    r"^(?:resource|module|variable|provider|data|output)[ \t]+\"[^\"\n]*\""
+    r"(?:[ \t]+\"[^\"\n]*\")?[ \t]*\{"
+    r"|^(?:terraform|locals)[ \t]*\{|^AWSTemplateFormatVersion\b|^(?:Resources|services):[ \t]*$",
     re.MULTILINE,
 )
-_LOG_LINE = re.compile(
-    r"\b(?:INFO|WARN|ERROR|Traceback|Error:|NCCL|NVRM|kernel:|\d\d:\d\d:\d\d)\b|^\[", re.MULTILINE
-)
+_INTENT_ENDS = (".tf", ".hcl", ".tfvars", ".yaml", ".yml", ".toml")
 
 
 def recognise(value: Any) -> str:
@@ -65,10 +65,9 @@ def recognise(value: Any) -> str:
 
 def is_intent_text(text: str, file: str) -> bool:
     """Whether a text that is not JSON says what should run, and so is for `lint`."""
-    if file.endswith((".tf", ".hcl", ".tfvars")) or _TEXT_INTENTS.search(text[:200_000]):
+    if file.endswith(_INTENT_ENDS) or _TEXT_INTENTS.search(text[:200_000]):
         return True
-    named = file.endswith((".yaml", ".yml", ".toml"))
-    return bool(named and len(_JOB_FILE.findall(text[:20_000])) >= 2)
+    return len(_JOB_FILE.findall(text[:20_000])) >= _JOB_FILE_WORDS
 
 
 def is_event(value: Any) -> bool:

@@ -18,11 +18,14 @@ MARKERS = frozenset(
 """Names of files that a publisher writes last, in lower case."""
 
 _STEP = re.compile(
-    r"^(?:[a-z]+[_-])*?(?:global_?step|step|checkpoint|ckpt|iteration|iter|epoch|save)s?[_=-]?"
-    r"(?:(?:step|iter|epoch)[_=-]?)?(?P<step>\d{1,15})(?P<rest>(?:\.[a-z]+)?)$",
+    r"(?:^|[^a-z])(?:global_?step|step|checkpoint|ckpt|iteration|iter|epoch|save)s?[_=-]?"
+    r"(?P<step>\d{1,15})(?P<rest>\.(?:pth?|ckpt|bin|safetensors|tar|zip|npz))?$",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"^\d{1,15}$")
+_HOLDING = frozenset({"tmp", "temp", "_tmp", ".tmp", "staging", "_staging", ".staging", "_temp"})
+"""Folders that hold staging folders."""
+_NAME_MAX = 255
 _STAGING = re.compile(
     r"^(?:[._~]*(?:tmp|temp|staging|partial|incomplete|inprogress)[._-]*)(?P<name>.+)$"
     r"|^(?P<before>.+?)[._-](?P<tail>(?:tmp|temp|staging|partial|incomplete|inprogress)\b.*)$",
@@ -40,6 +43,23 @@ class Item:
     size: int | None
     at: float | None
     place: Path
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a manifest says of one file."""
+
+    size: int | None = None
+    digest: str = ""
+
+    def differs(self, item: Item) -> str:
+        """How a listed file differs from it, in words; empty when it does not."""
+        if None not in (self.size, item.size) and self.size != item.size:
+            return f"has {item.size} bytes, the manifest says {self.size}"
+        if self.digest and item.digest and self.digest != item.digest:
+            return "has another digest than the manifest says"
+        return ""
 
 
 @dataclass
@@ -77,7 +97,7 @@ class Listing:
     world_size: int | None
     steps: list[Step]
     stagings: list[Staging]
-    manifests: dict[str, dict[str, int | None]]
+    manifests: dict[str, dict[str, Wanted]]
     latest: str
     uploads: list[str]
 
@@ -116,7 +136,7 @@ def _items(value: Any, root: str) -> list[Item]:
             place: Path = (key, index) if key else (index,)
             older = found.get(path)
             if older is None or (at or 0) >= (older.at or 0):
-                found[path] = Item(path, size, at, place)
+                found[path] = Item(path, size, at, place, _digest(entry))
     return [found[path] for path in sorted(found)]
 
 
@@ -134,7 +154,8 @@ def _place(item: Item, steps: dict[str, Step], stagings: dict[str, Staging]) -> 
     parts = item.path.split("/")
     for depth, part in enumerate(parts):
         name = "/".join(parts[: depth + 1])
-        staging = _staging(part)
+        held = depth > 0 and parts[depth - 1].lower() in _HOLDING
+        staging = _staging(f"tmp-{part}" if held else part)
         if staging is not None and (depth < len(parts) - 1 or step_order(staging[0])):
             target, writer = staging
             stagings.setdefault(name, Staging(name, target, writer, item.place))
@@ -151,7 +172,7 @@ def step_order(part: str) -> tuple[int, int] | None:
     own = split_checkpoint_name(part)
     if own is not None:
         return own
-    match = _STEP.match(part)
+    match = _STEP.search(part) if len(part) <= _NAME_MAX else None
     if match:
         return int(match["step"]), 0
     return (int(part), 0) if _BARE.match(part) else None
@@ -159,10 +180,10 @@ def step_order(part: str) -> tuple[int, int] | None:
 
 def _staging(part: str) -> tuple[str, str] | None:
     """(checkpoint, writer) of a staging folder's name; None when it is none."""
-    match = _STAGING.match(part)
+    match = _STAGING.match(part) if len(part) <= _NAME_MAX else None
     if not match:
         return None
-    name = match["name"] or match["before"]
+    name = (match["name"] or match["before"]).lstrip("._")
     tail = match["tail"] or ""
     base, *suffixes = name.split(".")
     if step_order(base) is None:
@@ -192,21 +213,33 @@ def _known(name: str, steps: dict[str, Step]) -> str:
     return ends[0] if len(ends) == 1 else name
 
 
-def _manifest(value: Any) -> dict[str, int | None]:
-    """File name to size, from the forms in which manifests are written."""
+def _manifest(value: Any) -> dict[str, Wanted]:
+    """File name to what is wanted, from the forms in which manifests are written."""
     files = mapping(value).get("files", value)
-    found: dict[str, int | None] = {}
+    found: dict[str, Wanted] = {}
     for name, what in mapping(files).items():
-        sized = what.get("size", what.get("bytes")) if isinstance(what, dict) else what
-        found[name] = integer(sized)
+        found[name] = _wanted(what) if isinstance(what, dict) else Wanted(integer(what))
     for _, item in objects(files):
         name = text(item.get("path")) or text(item.get("name")) or text(item.get("file"))
         if name:
-            found[name] = integer(item.get("size", item.get("bytes")))
+            found[name] = _wanted(item)
     for name in sequence(files):
         if isinstance(name, str):
-            found[name] = None
+            found[name] = Wanted()
     return found
+
+
+def _wanted(what: dict[str, Any]) -> Wanted:
+    return Wanted(integer(what.get("size", what.get("bytes"))), _digest(what))
+
+
+def _digest(what: dict[str, Any]) -> str:
+    """`kind:digest`, so that only digests of one kind are compared."""
+    for kind in ("sha256", "crc32", "md5", "checksum", "etag"):
+        digest = text(what.get(kind)).strip('"').lower()
+        if digest:
+            return f"{kind}:{digest.removeprefix(f'{kind}:')}"
+    return ""
 
 
 def _latest(value: Any) -> str:

@@ -70,27 +70,23 @@ def _below(folder: Path) -> Iterable[Path]:
 def _beside(found: dict[str, SourceFile]) -> list[SourceFile]:
     """Modules that are called by a relative path, and files beside Terraform files."""
     out: list[SourceFile] = []
-    folders = {Path(name).parent for name in found if name.endswith(".tf")}
-    seen = set(folders)
-    while folders:
-        folder = folders.pop()
-        texts = [f.text for f in found.values() if Path(f.name).parent == folder]
-        texts += [f.text for f in out if Path(f.name).parent == folder]
+    waiting = {Path(name).parent for name in found if name.endswith(".tf")}
+    seen = set(waiting)
+    while waiting:
+        folder = waiting.pop()
+        texts = [f.text for f in (*found.values(), *out) if Path(f.name).parent == folder]
+        wanted = sorted(folder.glob("*.tfvars"))
         for path in _mentioned(folder, texts):
             if path.is_dir() and path not in seen:
                 seen.add(path)
-                folders.add(path)
-                wanted = [p for p in sorted(path.iterdir()) if p.suffix in (".tf", ".tfvars")]
-            else:
-                wanted = [path] if path.is_file() else []
-            for file in wanted:
-                read = _read(file, named=False, data_only=file.suffix not in (".tf", ".tfvars"))
-                if read is not None:
-                    out.append(read)
-        for file in sorted(folder.glob("*.tfvars")):
-            read = _read(file, named=False)
-            if read is not None:
-                out.append(read)
+                waiting.add(path)
+                wanted += sorted(path.glob("*.tf"))
+            elif path.is_file():
+                wanted.append(path)
+        for file in wanted:
+            is_code = file.suffix in (".tf", ".tfvars")
+            read = _read(file, named=False, data_only=not is_code)
+            out += [read] if read is not None else []
     return out
 
 

@@ -23,7 +23,7 @@ class World:
         self._by_kind: dict[type[Entity], list[Entity]] = {}
         self._by_address: dict[tuple[Scope, str], Entity] = {}
         self._by_name: dict[type[Entity], dict[str, list[Entity]]] = {}
-        self._reverse: dict[tuple[type[Entity], str], dict[int, list[Entity]]] = {}
+        self._reverse: dict[tuple[type[Entity], str], dict[Entity, list[Entity]]] = {}
         for entity in entities:
             self.add(entity)
 
@@ -73,14 +73,15 @@ class World:
         key = (kind, attribute)
         if key not in self._reverse:
             self._reverse[key] = self._turned_round(kind, attribute)
-        return [o for o in self._reverse[key].get(id(entity), ()) if _together(entity, o)]
+        return [o for o in self._reverse[key].get(entity, ()) if _together(entity, o)]
 
-    def _turned_round(self, kind: type[Entity], attribute: str) -> dict[int, list[Entity]]:
-        out: dict[int, list[Entity]] = {}
+    def _turned_round(self, kind: type[Entity], attribute: str) -> dict[Entity, list[Entity]]:
+        out: dict[Entity, list[Entity]] = {}
         for other in self.all(kind):
             target = getattr(other, attribute)
             for one in target if isinstance(target, list) else [target]:
-                out.setdefault(id(one), []).append(other)
+                if one is not None:
+                    out.setdefault(one, []).append(other)
         return out
 
     def _names(self, kind: type[E]) -> dict[str, list[E]]:

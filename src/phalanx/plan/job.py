@@ -5,12 +5,11 @@ The spec (what the user wrote) is read by `phalanx.spec`; `plan.build` turns it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from phalanx.frozen import frozen
 from phalanx.words import FailureClass
 
 
-@dataclass(frozen=True)
+@frozen
 class RestartRule:
     """First match wins. `limit` counts restarts of these classes; None has no limit of its own."""
 
@@ -21,7 +20,7 @@ class RestartRule:
     counted: bool = True
 
 
-@dataclass(frozen=True)
+@frozen
 class Secret:
     """A secret by reference: never its value. Locally `source` is `env`."""
 
@@ -30,7 +29,7 @@ class Secret:
     reference: str
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckpointPlan:
     """`every_steps` and `every_s` are both None for `auto`."""
 
@@ -41,7 +40,7 @@ class CheckpointPlan:
     directory: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class JobPlan:
     """Everything the controller, the backends and the agents need to know of a train job."""
 

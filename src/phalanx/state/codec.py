@@ -1,4 +1,4 @@
-"""Frozen dataclasses to JSON and back, without a library.
+"""Frozen data classes (`phalanx.frozen`) to JSON and back, without a library.
 
 Only what the records need: str, int, float, bool, None, tuples, enums of strings and nested
 frozen dataclasses. Unknown members are ignored when reading (a newer release may add some);
@@ -8,11 +8,12 @@ missing ones take the field's default.
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from phalanx.frozen import field_names
 
 T = TypeVar("T")
 
@@ -32,9 +33,10 @@ def loads(kind: type[T], data: bytes) -> T:
 
 
 def plain(value: Any) -> Any:
-    """Nested dataclasses, tuples and enums as plain JSON values."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    """Nested frozen classes, tuples and enums as plain JSON values."""
+    names = field_names(value)
+    if names is not None:
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (tuple, list)):
@@ -56,7 +58,7 @@ def build(kind: Any, raw: Any) -> Any:
         return tuple(build(arg, item) for arg, item in zip(args, raw, strict=True))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(raw)
-    if is_dataclass(kind):
+    if field_names(kind) is not None:
         return _build_dataclass(kind, raw)
     return raw
 
@@ -80,7 +82,4 @@ def _build_dataclass(kind: Any, raw: Any) -> Any:
 @cache
 def _shape(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
     hints = get_type_hints(kind)
-    return tuple(
-        (f.name, hints[f.name], f.default is MISSING and f.default_factory is MISSING)
-        for f in fields(kind)
-    )
+    return tuple((name, hints[name], name not in kind.__dict__) for name in field_names(kind) or ())

@@ -5,13 +5,12 @@ All are JSON under `attempts/<a>/`; every one carries the protocol number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from phalanx.frozen import frozen
 from phalanx.names import PROTOCOL
 from phalanx.words import FailureClass, Outcome
 
 
-@dataclass(frozen=True)
+@frozen
 class Member:
     """One agent is ready for an attempt; `port` is bound and serves a fresh collective store."""
 
@@ -28,7 +27,7 @@ class Member:
     protocol: int = PROTOCOL
 
 
-@dataclass(frozen=True)
+@frozen
 class World:
     """The frozen agreement: members by slot, and the checkpoint that everybody restores."""
 
@@ -56,7 +55,7 @@ class World:
         return any((m.slot, m.incarnation) == (slot, incarnation) for m in self.members)
 
 
-@dataclass(frozen=True)
+@frozen
 class Head:
     """The newest committed checkpoint, and the attempt that alone may move it."""
 
@@ -65,7 +64,7 @@ class Head:
     """Name, or None before the first commit."""
 
 
-@dataclass(frozen=True)
+@frozen
 class RankEnd:
     """How one rank ended, as its agent saw it."""
 
@@ -84,7 +83,7 @@ class RankEnd:
     """Order in which the agent saw its ranks end; 0 was first."""
 
 
-@dataclass(frozen=True)
+@frozen
 class End:
     """How one agent's part of one attempt ended: create-once, all its ranks."""
 
@@ -107,7 +106,7 @@ class End:
     protocol: int = PROTOCOL
 
 
-@dataclass(frozen=True)
+@frozen
 class Beat:
     """Progress of one agent's ranks; overwritten, a hint for people and for hang finding."""
 
@@ -127,7 +126,7 @@ class Beat:
     protocol: int = PROTOCOL
 
 
-@dataclass(frozen=True)
+@frozen
 class LedgerEntry:
     """One incarnation in one attempt: durations on its own monotonic clock, in nanoseconds.
 

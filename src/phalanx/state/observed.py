@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from phalanx.frozen import frozen
 from phalanx.state.gang import Beat, End, Head, Member, World
 from phalanx.words import FailureClass, TaskState
 
 
-@dataclass(frozen=True)
+@frozen
 class ObservedTask:
     """One task as the target tells it."""
 
@@ -32,7 +31,7 @@ class ObservedTask:
         return self.state is not TaskState.STOPPED
 
 
-@dataclass(frozen=True)
+@frozen
 class SeenBeat:
     """A beat and its age by the store's clock."""
 
@@ -40,7 +39,7 @@ class SeenBeat:
     age_ns: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Observed:
     """One complete look. A look that could not be completed is never made into an `Observed`."""
 

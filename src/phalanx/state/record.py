@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from phalanx.frozen import frozen
 from phalanx.names import PROTOCOL
 from phalanx.plan.job import JobPlan
 from phalanx.words import FailureClass, Phase
 
 
-@dataclass(frozen=True)
+@frozen
 class Seat:
     """The one incarnation that may join, beat or end for a slot.
 
@@ -26,7 +25,7 @@ class Seat:
     """A task of this try was observed alive: from now on its absence means it is lost."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Cause:
     """The first cause of an attempt's end."""
 
@@ -40,7 +39,7 @@ class Cause:
     """(where, says) pairs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PastAttempt:
     """One attempt that ended."""
 
@@ -52,7 +51,7 @@ class PastAttempt:
     """Checkpoint that the *next* attempt was to start from, as committed when it was opened."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StopRequest:
     """Somebody asked the job to end."""
 
@@ -61,7 +60,7 @@ class StopRequest:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Record:
     """The truth about one job. Facts that can be observed again are not in it."""
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from phalanx.explain.explain import explain
-from phalanx.explain.reading import Input
+from phalanx.explain.listing import sort_listing, step_order
+from phalanx.explain.reading import Input, load
 
 
 def entries(name: str, shards: dict[int, int], *more: str, mark: str = "_COMPLETE") -> list[Any]:
@@ -123,3 +126,49 @@ def test_an_old_incomplete_one_is_only_a_note() -> None:
         "manifests": {"step_2": manifest(TWO)},
     }
     assert {f["severity"] for f in answer(value)["findings"]} == {"info"}
+
+
+def test_a_digest_that_differs_is_a_mismatch() -> None:
+    listed = entries("step_1", TWO)
+    listed[0]["sha256"] = "AA"
+    wanted = {"files": {"shard_0.bin": {"size": 100, "sha256": "bb"}, "shard_1.bin": 100}}
+    given = answer({"world_size": 2, "entries": listed, "manifests": {"step_1": wanted}})
+    assert given["resume"]["from"] is None
+    assert ("error", "checkpoint-manifest-mismatch", "step_1/shard_0.bin") in levels(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("step_004000", (4000, 0)),
+        ("checkpoint-500", (500, 0)),
+        ("global_step12", (12, 0)),
+        ("epoch=3-step=700.ckpt", (700, 0)),
+        ("model_step_7", (7, 0)),
+        ("iter_0000500", (500, 0)),
+        ("0000000400-2", (400, 2)),
+        ("1000", (1000, 0)),
+        ("step_4.bak", None),
+        ("footstep7", None),
+        ("latest", None),
+    ],
+)
+def test_names_of_checkpoints(name: str, order: tuple[int, int] | None) -> None:
+    assert step_order(name) == order
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("tmp-step_3.rank0/a", "tmp-step_3.rank0"),
+        ("step_3.tmp/a", "step_3.tmp"),
+        (".step_3.tmp.rank1/a", ".step_3.tmp.rank1"),
+        ("staging/step_3-rank0/a", "staging/step_3-rank0"),
+        ("run/tmp_step_3_rank0/a", "run/tmp_step_3_rank0"),
+    ],
+)
+def test_staging_folders_are_no_checkpoints(path: str, folder: str) -> None:
+    value = {"entries": [{"path": path, "size": 1}]}
+    listing = sort_listing(load(Input("l.json", json.dumps(value).encode())))
+    assert listing.steps == []
+    assert [(s.folder, s.target) for s in listing.stagings] == [(folder, "step_3")]

@@ -43,7 +43,7 @@ def belonging(
     foreign: set[int] = set(outside)
     for process in processes:
         token = _own_token(process, root, known, sessions)
-        if process.pid in foreign or process.is_controller or _is_foreign(process, root, tokens):
+        if process.pid in foreign or is_foreign(process, root, tokens):
             foreign.add(process.pid)
         elif token in tokens:
             owned[process.pid] = token
@@ -65,8 +65,10 @@ def _own_token(
     return token if process.start >= start else ""
 
 
-def _is_foreign(process: Process, root: str, tokens: Collection[str]) -> bool:
-    return bool(process.task) and not (process.root == root and process.task in tokens)
+def is_foreign(process: Process, root: str, tokens: Collection[str]) -> bool:
+    """Whether it is a controller or says itself that it belongs to another task."""
+    is_other = bool(process.task) and not (process.root == root and process.task in tokens)
+    return process.is_controller or is_other
 
 
 def _sessions(

@@ -14,6 +14,7 @@ from phalanx.backends.local.processes import Process
 PATIENCE_S = 2.0
 """A sweep gives up after that long: what sleeps in the kernel dies later, the next call looks."""
 _KILL_WAIT_MS = 100
+_QUIET_PASSES = 3
 
 
 class Sweeper:
@@ -40,29 +41,51 @@ class Sweeper:
     def end(self, families: Collection[Family]) -> bool:
         """SIGKILL all of them; True when two looks in a row found none.
 
-        Agents go last: while they live, orphans stay below them and can be found.
+        Nobody is killed as long as somebody is still free to fork, agents least of all: while
+        they live, orphans stay below them and can be found.
         """
         deadline = time.monotonic() + PATIENCE_S
         agents = {family.agent for family in families if family.agent is not None}
         empty = 0
         while empty < 2 and time.monotonic() < deadline:
-            found = self._freeze(families, deadline)
-            others = [identity for identity in found if identity not in agents]
-            victims = others or found
+            found, is_frozen = self._freeze(families, deadline)
+            victims = found if is_frozen else found - agents
             for identity in victims:
                 processes.send(identity, signal.SIGKILL)
             processes.wait_ended(victims, _KILL_WAIT_MS)
-            empty = 0 if victims else empty + 1
+            empty = 0 if found else empty + 1
         return empty >= 2
 
-    def _freeze(self, families: Collection[Family], deadline: float) -> list[Identity]:
-        """Stop all of them, so that none forks while the others are being killed."""
+    def _freeze(self, families: Collection[Family], deadline: float) -> tuple[set[Identity], bool]:
+        """Stop all of them; False beside them when new ones kept coming until the deadline."""
         frozen: set[Identity] = set()
-        while True:
-            found = [process.identity for process in self.find(families)]
-            fresh = [identity for identity in found if identity not in frozen]
-            if not fresh or time.monotonic() >= deadline:
-                return found
+        while time.monotonic() < deadline:
+            found = {process.identity for process in self.find(families)}
+            if found <= frozen:
+                return found, True
+            for identity in found - frozen:
+                processes.send(identity, signal.SIGSTOP)
+            frozen |= found
+            self._freeze_below(frozen, {family.token for family in families}, deadline)
+        return frozen, False
+
+    def _freeze_below(self, frozen: set[Identity], tokens: set[str], deadline: float) -> None:
+        """Stop children of the stopped, until some passes in a row meet none that is new.
+
+        A chain of short lives may slip through a scan of all processes, which is slow; its
+        links become children of a stopped agent one after the other, and this is fast.
+        """
+        quiet = 0
+        while quiet < _QUIET_PASSES and time.monotonic() < deadline:
+            below = [child for parent in frozen for child in processes.children(parent)]
+            fresh = [
+                child.identity
+                for child in below
+                if child.identity not in frozen
+                and child.pid != os.getpid()
+                and not members.is_foreign(child, self._root, tokens)
+            ]
             for identity in fresh:
                 processes.send(identity, signal.SIGSTOP)
             frozen.update(fresh)
+            quiet = 0 if fresh else quiet + 1

@@ -90,15 +90,16 @@ class Template:
         if name == "Ref":
             return self._ref(inner)
         if name == "Fn::GetAtt":
-            parts = inner.split(".", 1) if isinstance(inner, str) else inner
-            whole = isinstance(parts, list) and all(isinstance(p, str) for p in parts)
-            return Ref(parts[0], ".".join(parts[1:])) if whole and parts else UNKNOWN
+            return _attribute_of(inner)
         if name == "Fn::If" and isinstance(inner, list) and len(inner) == 3:
             return self.resolve(inner[1] if self.holds(inner[0]) else inner[2])
         if name in ("Fn::Base64", "Fn::ToJsonString"):
             return self.resolve(inner)
         if name == "Fn::Sub":
             return self._sub(inner)
+        return self._pure(name, inner)
+
+    def _pure(self, name: str, inner: Any) -> Any:
         if name == "Fn::GetAZs":
             return [Ref("Fn::GetAZs", str(n)) for n in range(_ZONES)]
         parts = self.resolve(inner)
@@ -213,6 +214,12 @@ def _collect(value: Any, compared: dict[str, list[Any]]) -> None:
 def _section(value: dict[str, Any], name: str) -> dict[str, Any]:
     section = value.get(name)
     return section if isinstance(section, dict) else {}
+
+
+def _attribute_of(inner: Any) -> Any:
+    parts = inner.split(".", 1) if isinstance(inner, str) else inner
+    whole = isinstance(parts, list) and all(isinstance(p, str) for p in parts)
+    return Ref(parts[0], ".".join(parts[1:])) if whole and parts else UNKNOWN
 
 
 def _as_text(value: Any) -> str:

@@ -75,32 +75,48 @@ def read_compose(document: Document) -> list[Entity]:
 
 
 def _container(raw: dict[str, Any]) -> dict[str, Any]:
-    linux: dict[str, Any] = {}
-    out: dict[str, Any] = {"linuxParameters": linux}
-    for key, target in (("image", "image"), ("privileged", "privileged"), ("user", "user")):
+    out: dict[str, Any] = {"linuxParameters": _linux(raw)}
+    for key in ("image", "privileged", "user"):
         if key in raw:
-            out[target] = _filled(raw[key])
+            out[key] = _filled(raw[key])
     for key, target in (("command", "command"), ("entrypoint", "entryPoint")):
         if raw.get(key) is not None:
             out[target] = _words(_filled(raw[key]))
     out["environment"] = _environment(raw.get("environment"))
+    found = {
+        "portMappings": [{"containerPort": _port(p)} for p in _list(raw.get("ports"))],
+        "ulimits": [_ulimit(n, v) for n, v in _object(raw.get("ulimits")).items()],
+        "resourceRequirements": _gpus(raw),
+        "mountPoints": [
+            {"containerPath": str(v).split(":")[1]}
+            for v in _list(raw.get("volumes"))
+            if ":" in str(v)
+        ],
+    }
+    return {**out, **{key: value for key, value in found.items() if value}}
+
+
+def _linux(raw: dict[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
     if raw.get("shm_size") is not None:
-        linux["sharedMemorySize"] = _mib(raw["shm_size"])
+        out["sharedMemorySize"] = _mib(raw["shm_size"])
     if raw.get("devices"):
-        linux["devices"] = [_device(text) for text in raw["devices"]]
+        out["devices"] = [_device(text) for text in _list(raw["devices"])]
     if raw.get("init") is not None:
-        linux["initProcessEnabled"] = raw["init"]
-    if raw.get("ports"):
-        out["portMappings"] = [{"containerPort": str(p).rpartition(":")[2]} for p in raw["ports"]]
-    if isinstance(raw.get("ulimits"), dict):
-        out["ulimits"] = [_ulimit(name, limit) for name, limit in raw["ulimits"].items()]
-    needs = _gpus(raw)
-    if needs:
-        out["resourceRequirements"] = needs
-    mounts = [str(v).split(":")[1] for v in raw.get("volumes") or [] if str(v).count(":")]
-    if mounts:
-        out["mountPoints"] = [{"containerPath": path} for path in mounts]
+        out["initProcessEnabled"] = raw["init"]
     return out
+
+
+def _port(text: object) -> str:
+    return str(text).rpartition(":")[2]
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _gpus(raw: dict[str, Any]) -> list[dict[str, Any]]:
@@ -123,7 +139,9 @@ def _environment(raw: Any) -> Any:
         return {k: _filled(v) for k, v in raw.items() if v is not None}
     if isinstance(raw, list):
         pairs = (str(item).partition("=") for item in raw)
-        return {key: _filled(value) for key, sign, value in pairs if sign}
+        return [
+            {"name": key, "value": _filled(value) if sign else None} for key, sign, value in pairs
+        ]
     return None
 
 

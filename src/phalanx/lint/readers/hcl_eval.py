@@ -195,28 +195,29 @@ class Evaluator:
         return [] if value is None else None
 
     def _for(self, syntax: Syntax) -> Any:
-        intro = next(c for c in syntax.named_children if c.type == "for_intro")
-        names = [text_of(c) for c in intro.named_children if c.type == "identifier"]
-        source = self.value(next(c for c in intro.named_children if c.type == "expression"))
-        condition = next((c for c in syntax.named_children if c.type == "for_cond"), None)
-        bodies = [c for c in syntax.named_children if c.type == "expression"]
-        pairs = self._pairs(source)
+        intro = _first(syntax, "for_intro")
+        names = _texts(intro, "identifier")
+        pairs = self._pairs(self.value(_first(intro, "expression")))
         if pairs is None:
             return UNKNOWN
-        out: list[Any] = []
+        made: list[tuple[Any, Any]] = []
         for key, item in pairs:
             bound = {names[0]: item} if len(names) == 1 else {names[0]: key, names[1]: item}
             inner = Evaluator(self.names, {**self.local, **bound}, self.depth)
-            if condition is not None:
-                wanted = inner.value(condition.named_children[-1])
-                if isinstance(wanted, Unknown):
-                    return UNKNOWN
-                if not wanted:
-                    continue
-            out.append([inner.value(body) for body in bodies])
+            wanted = inner.wants(syntax)
+            if isinstance(wanted, Unknown):
+                return UNKNOWN
+            if wanted:
+                values = [inner.value(c) for c in syntax.named_children if c.type == "expression"]
+                made.append((values[0], values[-1]))
         if syntax.type == "for_tuple_expr":
-            return [values[0] for values in out]
-        return {as_text(values[0]): values[1] for values in out if len(values) > 1}
+            return [first for first, _ in made]
+        return {as_text(first): last for first, last in made}
+
+    def wants(self, syntax: Syntax) -> Any:
+        """Whether the condition of a `for` expression holds; True without one."""
+        condition = _first(syntax, "for_cond")
+        return True if condition is None else self.value(condition.named_children[-1])
 
     def _pairs(self, source: Any) -> list[tuple[Any, Any]] | None:
         if isinstance(source, dict):
@@ -248,6 +249,14 @@ class Evaluator:
         left = self._sequence(list(children[:at]))
         right = self._sequence(list(children[at + 1 :]))
         return _apply(children[at].type, left, right)
+
+
+def _texts(syntax: Syntax, kind: str) -> list[str]:
+    return [text_of(c) for c in syntax.named_children if c.type == kind]
+
+
+def _first(syntax: Syntax, kind: str) -> Syntax:
+    return next((c for c in syntax.named_children if c.type == kind), None)
 
 
 def member(value: Any, key: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from phalanx.lint.readers.hcl import Block, Body, HclFile, Syntax
+from phalanx.lint.readers.hcl import Block, Body, HclFile, Syntax, text_of
 from phalanx.lint.readers.hcl_eval import Evaluator
 from phalanx.lint.readers.hcl_functions import Encoded, as_text
 from phalanx.lint.readers.tf_shapes import Blocks
@@ -184,26 +184,30 @@ class Module:
         count = block.body.attributes.get("count")
         each = block.body.attributes.get("for_each")
         if count is not None:
-            number = self.evaluator.value(count[1])
-            written = count[1].text.decode().strip()
-            if written == "0":
-                return []
-            if isinstance(number, int) and 0 < number <= _INSTANCES_MAX:
-                return [(n, Evaluator(self, {"count": {"index": n}})) for n in range(number)]
-            return [(None, Evaluator(self, {"count": {"index": UNKNOWN}}))]
+            return self._counted(count[1])
         if each is not None:
-            over = self.evaluator.value(each[1])
-            pairs = list(over.items()) if isinstance(over, dict) else None
-            if isinstance(over, list) and all(isinstance(item, str) for item in over):
-                pairs = [(item, item) for item in over]
-            if pairs and len(pairs) <= _INSTANCES_MAX:
-                return [
-                    (key, Evaluator(self, {"each": {"key": key, "value": item}}))
-                    for key, item in pairs
-                ]
-            unknown = {"each": {"key": UNKNOWN, "value": UNKNOWN}}
-            return [(None, Evaluator(self, unknown))]
+            return self._for_each(each[1])
         return [(None, self.evaluator)]
+
+    def _counted(self, expression: Syntax) -> list[tuple[Any, Evaluator]]:
+        number = self.evaluator.value(expression)
+        if text_of(expression).strip() == "0":
+            return []
+        if isinstance(number, int) and 0 < number <= _INSTANCES_MAX:
+            return [(n, Evaluator(self, {"count": {"index": n}})) for n in range(number)]
+        return [(None, Evaluator(self, {"count": {"index": UNKNOWN}}))]
+
+    def _for_each(self, expression: Syntax) -> list[tuple[Any, Evaluator]]:
+        over = self.evaluator.value(expression)
+        pairs = list(over.items()) if isinstance(over, dict) else []
+        if isinstance(over, list) and all(isinstance(item, str) for item in over):
+            pairs = [(item, item) for item in over]
+        if not 0 < len(pairs) <= _INSTANCES_MAX:
+            pairs = [(None, UNKNOWN)]
+        return [
+            (key, Evaluator(self, {"each": {"key": UNKNOWN if key is None else key, "value": v}}))
+            for key, v in pairs
+        ]
 
     def contents(self, body: Body, evaluator: Evaluator) -> dict[str, Any]:
         """Attributes and blocks of a body as data; repeated blocks as `Blocks`."""
@@ -232,7 +236,7 @@ class Module:
         if each is None or content is None:
             return None
         named = block.body.attributes.get("iterator")
-        name = named[1].text.decode().strip() if named else block.labels[0]
+        name = text_of(named[1]).strip() if named else block.labels[0]
         over = evaluator.value(each[1])
         if not isinstance(over, (list, dict)) or len(over) > _INSTANCES_MAX:
             return None

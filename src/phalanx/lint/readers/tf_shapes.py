@@ -205,49 +205,60 @@ def snake(name: str) -> str:
 
 def translate(shape: Shape, native: dict[str, Any]) -> tuple[dict[str, Any], Moves]:
     """(data in the API's words, where each member stands in the provider's words)."""
-    moves: Moves = {}
+    work = _Translation(shape)
     data = dict(shape.fixed)
-    _block(shape, native, data, (), (), "", moves)
+    work.block(native, data, (), ())
     _finish(data)
-    return data, moves
+    return data, work.moves
 
 
-def _block(
-    shape: Shape,
-    native: dict[str, Any],
-    out: dict[str, Any],
-    at: Path,
-    own: Path,
-    dotted: str,
-    moves: Moves,
-) -> None:
-    for key, value in native.items():
-        path = f"{dotted}.{key}" if dotted else key
-        target = shape.renames.get(path, camel(key))
-        mine = (*own, key)
-        if value is None or (value == [] and key in LISTS):
-            continue
-        if key in JSON_TEXT:
-            value = _json(value)
-        if not _is_block(value):
-            _put(out, target, plain(value), at, mine, moves)
-            continue
-        if key in LISTS:
-            made: list[Any] = []
-            _put(out, target, made, at, mine, moves)
-            here = (*at, *target.split("."))
-            for n, item in enumerate(value):
-                made.append({})
-                moves[(*here, n)] = (*mine, n)
-                _block(shape, item, made[-1], (*here, n), (*mine, n), path, moves)
-            continue
-        inner = out
-        here = at
-        if target:
-            inner = {}
-            _put(out, target, inner, at, mine, moves)
-            here = (*at, *target.split("."))
-        _block(shape, value[0], inner, here, (*mine, 0), path, moves)
+class _Translation:
+    """One resource on its way from the provider's words to the API's."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.moves: Moves = {}
+
+    def block(self, native: dict[str, Any], out: dict[str, Any], at: Path, own: Path) -> None:
+        """One block into `out`, which stands at `at`; the block itself stands at `own`."""
+        dotted = ".".join(step for step in own if isinstance(step, str))
+        for key, value in native.items():
+            path = f"{dotted}.{key}" if dotted else key
+            target = self.shape.renames.get(path, camel(key))
+            mine = (*own, key)
+            if value is None or (value == [] and key in LISTS):
+                continue
+            if not _is_block(value):
+                held = _json(value) if key in JSON_TEXT else value
+                self._put(out, target, plain(held), at, mine)
+            elif key in LISTS:
+                self._list(value, out, target, at, mine)
+            elif target:
+                inner: dict[str, Any] = {}
+                self._put(out, target, inner, at, mine)
+                self.block(value[0], inner, (*at, *target.split(".")), (*mine, 0))
+            else:
+                self.block(value[0], out, at, (*mine, 0))
+
+    def _list(
+        self, value: list[Any], out: dict[str, Any], target: str, at: Path, own: Path
+    ) -> None:
+        made: list[Any] = []
+        self._put(out, target, made, at, own)
+        here = (*at, *target.split("."))
+        for n, item in enumerate(value):
+            made.append({})
+            self.moves[(*here, n)] = (*own, n)
+            self.block(item, made[-1], (*here, n), (*own, n))
+
+    def _put(self, out: dict[str, Any], target: str, value: Any, at: Path, own: Path) -> None:
+        steps = target.split(".")
+        for step in steps[:-1]:
+            out = out.setdefault(step, {})
+        if isinstance(value, dict) and isinstance(out.get(steps[-1]), dict):
+            value.update(out[steps[-1]])
+        out[steps[-1]] = value
+        self.moves[(*at, *steps)] = own
 
 
 def _is_block(value: Any) -> bool:
@@ -258,16 +269,6 @@ def _is_block(value: Any) -> bool:
 
 class Blocks(list[Any]):
     """The repeated blocks of one name, as a list of their contents."""
-
-
-def _put(out: dict[str, Any], target: str, value: Any, at: Path, own: Path, moves: Moves) -> None:
-    steps = target.split(".")
-    for step in steps[:-1]:
-        out = out.setdefault(step, {})
-    if isinstance(value, dict) and isinstance(out.get(steps[-1]), dict):
-        value.update(out[steps[-1]])
-    out[steps[-1]] = value
-    moves[(*at, *steps)] = own
 
 
 def own_words(shape: Shape, path: Path, moves: Moves) -> tuple[Path, Path]:

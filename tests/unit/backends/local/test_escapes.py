@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 from collections.abc import Iterator
@@ -140,29 +141,59 @@ def test_a_task_that_ends_well_leaves_leftovers_that_go(place: LocalPlace) -> No
     assert not escaped.lives
 
 
-def test_a_process_that_keeps_forking_is_ended(place: LocalPlace) -> None:
-    script = """
-def bomb():
-    say('a')
-    for _ in range(4000):
-        time.sleep(0.002)
-        if os.fork() == 0:
-            os.setsid()
-        else:
-            os._exit(0)
-if os.fork() == 0:
+CHAIN = """
+import os, sys, time
+for _ in range(20000):
+    if os.fork():
+        os._exit(0)
     os.setsid()
-    bomb()
-    os._exit(0)
+    time.sleep(0.004)
 """
-    _, _ = started(place, script), place.said("a")
-    stop_all(place)
-    assert not place.marked()
+
+
+def test_a_process_that_keeps_forking_is_ended(place: LocalPlace) -> None:
+    """A chain of short lives, each in a session of its own, without environment; they share a
+    lock, which is free once none is left."""
+    script = f"""
+import fcntl
+fd = os.open(STANDIN + "lock", os.O_CREAT | os.O_RDWR)
+fcntl.flock(fd, fcntl.LOCK_EX)
+os.set_inheritable(fd, True)
+if os.fork() == 0:
+    os.execve(sys.executable, [sys.executable, "-c", {CHAIN!r}], {{}})
+os.close(fd)
+say("a")
+"""
+    started(place, script, "a")
+    (task,) = place.backend.observe(JOB)
+
+    def is_over() -> bool:
+        place.backend.stop(task, "the job is over", 0.0)
+        return not place.marked()
+
+    until(is_over)
+    with (place.standin / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_child_that_leaves_through_the_bootstrap_leaves_no_exit_code(place: LocalPlace) -> None:
+    script = """
+child = os.fork()
+if child == 0:
+    sys.exit(5)
+os.waitpid(child, 0)
+say("a")
+"""
+    started(place, script, "a")
+    (task,) = place.backend.observe(JOB)
+    place.finish(task, 0)
+    (told,) = until(lambda: [t for t in place.backend.observe(JOB) if not t.is_alive])
+    assert told.exit_code == 0
 
 
 def test_a_stubborn_agent_is_killed_only_after_its_grace(place: LocalPlace) -> None:
     clock = [0]
-    started(place, "signal.signal(signal.SIGTERM, lambda *_: say('heard'))")
+    started(place, "signal.signal(signal.SIGTERM, lambda *_: say('heard')); say('a')", "a")
     backend = LocalBackend(place.root, environ=place.environ, now_ns=lambda: clock[0])
     stop_all(place, backend, 5.0)
     place.said("heard")
@@ -182,8 +213,9 @@ def test_sigterm_is_sent_once_whoever_asks_again(place: LocalPlace) -> None:
 heard = []
 signal.signal(signal.SIGTERM, lambda *_: (heard.append(1), say(f'heard-{len(heard)}')))
 signal.signal(signal.SIGRTMIN, lambda *_: say('barrier'))
+say('a')
 """
-    started(place, script)
+    started(place, script, "a")
     (task,) = place.backend.observe(JOB)
     stop_all(place, place.controller(), 60.0)
     place.said("heard-1")

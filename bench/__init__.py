@@ -1,0 +1,1 @@
+"""Measurements beside peers: `python -m bench [part ...]`. See README.md in this folder."""

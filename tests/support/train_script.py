@@ -1,0 +1,67 @@
+"""A training script for tests: AdamW, a scheduler, dropout and DDP; prints its losses exactly.
+
+`python -m tests.support.train_script STEPS LOSSES [KILL_AT]`
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import torch
+import torch.distributed as dist
+
+from phalanx.train import Checkpointer
+
+
+class Sampler:
+    """Counts what this rank consumed: another number on every rank."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+        self.seen = 0
+
+    def state_dict(self) -> dict[str, int]:
+        return {"rank": self.rank, "seen": self.seen}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        assert state["rank"] == self.rank
+        self.seen = state["seen"]
+
+
+def main(steps: int, losses: str, kill_at: int = 0) -> None:
+    torch.manual_seed(0)
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    model: torch.nn.Module = torch.nn.Sequential(
+        torch.nn.Linear(8, 16), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1)
+    )
+    if world > 1:
+        store = f"file://{losses}.{os.environ['PHALANX_ATTEMPT']}.store"
+        dist.init_process_group("gloo", init_method=store, rank=rank, world_size=world)
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    torch.manual_seed(rank)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    sampler = Sampler(rank)
+    state = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "sampler": sampler}
+    checkpointer = Checkpointer(state)
+    with open(f"{losses}.{rank}", "a") as log:
+        for step in range(checkpointer.restore(), steps):
+            x = torch.randn(4, 8)
+            loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            scheduler.step()
+            sampler.seen += 4
+            print(step, loss.item().hex(), sampler.seen, file=log, flush=True)
+            checkpointer.step(step, loss=loss)
+            if step + 1 == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+    if world > 1:
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 0)
