@@ -23,6 +23,7 @@ import phalanx.train
 from phalanx.train import Checkpointer
 
 VOCABULARY = 256
+SAY_EVERY = 10
 TRAIN_BYTES = 2_000_000
 HELD_OUT_BYTES = 65_536
 
@@ -175,6 +176,8 @@ def train(model: GPT, text: Tensor, args: argparse.Namespace) -> None:
         optimizer.step()
         optimizer.zero_grad()
         checkpointer.step(step, loss=loss.item())
+        if dist.get_rank() == 0 and (step + 1) % SAY_EVERY == 0:
+            print(f"step {step + 1} loss {loss.item()!r}", flush=True)
 
 
 def report(model: GPT, text: Tensor, args: argparse.Namespace) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from phalanx.checkpoint import dtypes
 from phalanx.errors import StateUnsupported
+from phalanx.frozen import frozen
 
 _NUMPY_KINDS = frozenset("biufcSUMm")
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """One named run of bytes: its type and shape in the file, and the live value behind it."""
 
@@ -35,7 +35,7 @@ class Entry:
         return dtypes.SIZES[self.code] * dtypes.count(self.shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class Pending:
     """A tensor met in the state whose node is filled once all are known."""
 

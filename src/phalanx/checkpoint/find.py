@@ -7,13 +7,13 @@ never sorted to find the newest: a checkpoint of an older attempt can carry a hi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from phalanx.checkpoint.manifest import Manifest, order_of
 from phalanx.checkpoint.reading import load_manifest
 from phalanx.checkpoint.reading import problems as problems_in
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import frozen
 from phalanx.names import Keys, split_checkpoint_name
 from phalanx.state import codec
 from phalanx.state.gang import Head
@@ -25,7 +25,7 @@ RETIRED = "retired"
 """Object in a checkpoint's folder that says it is going to be deleted."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """The checkpoint that a world may name, and those passed over, newest first."""
 
@@ -34,7 +34,7 @@ class Choice:
     """(name, because) pairs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """One checkpoint, as `phalanx checkpoints` tells it."""
 
@@ -50,7 +50,7 @@ class Row:
     refused_because: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Listing:
     """All checkpoints of a job, newest (attempt, step) first."""
 

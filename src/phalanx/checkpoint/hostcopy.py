@@ -11,14 +11,14 @@ import json
 import mmap
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from phalanx.checkpoint import shard, tree
 from phalanx.checkpoint.shard import Placed
+from phalanx.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Frozen:
     """A state as it was at one moment: the header and the data of its shard."""
 

@@ -8,13 +8,13 @@ attempt has committed: until then it may be evidence.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from phalanx.checkpoint.find import RETIRED, names, read_head
 from phalanx.checkpoint.manifest import order_of
 from phalanx.checkpoint.reading import load_manifest
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.state import codec
 from phalanx.state.gang import Head
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from phalanx.store.store import Store
 
 
-@dataclass(frozen=True)
+@frozen
 class Retired:
     """The mark in a checkpoint's folder: since when, by the store's clock."""
 
     since_ns: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Rules:
     """`keep` newest committed ones stay; `wait_ns` lies between the mark and the deletion."""
 
@@ -39,7 +39,7 @@ class Rules:
     """Isolation time plus the longest restore."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Pruned:
     """What one pass did."""
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from phalanx.checkpoint import dtypes
 from phalanx.checkpoint.arrays import Entry
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import frozen
 
 TREE = "phalanx.tree"
 """Member of `__metadata__` that holds the JSON tree."""
@@ -30,7 +30,7 @@ _HEADER_MAX = 100_000_000  # the limit of the SafeTensors library
 _CHUNK = 4 << 20
 
 
-@dataclass(frozen=True)
+@frozen
 class Placed:
     """An entry and where its bytes lie in the data section."""
 

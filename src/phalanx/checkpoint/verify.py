@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from phalanx.checkpoint import reading
 from phalanx.checkpoint.manifest import Manifest
 from phalanx.errors import InputError
+from phalanx.frozen import frozen
 from phalanx.names import Keys, split_checkpoint_name, split_job_id
 from phalanx.state import codec
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from phalanx.store.store import Store
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict:
     """One checkpoint, and what is wrong with it; () when every byte is right."""
 

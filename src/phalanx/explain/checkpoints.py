@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from phalanx.explain import pages
 from phalanx.explain.listing import MARKERS, Listing, Staging, Step, Wanted, sort_listing
@@ -20,6 +21,7 @@ _SHARD = re.compile(r"(?:shard|rank|part|model|optim\w*)s?[._-]?(?:rank[._-]?)?0
 _OF = re.compile(r"-of-0*(\d{1,6})", re.IGNORECASE)
 _LISTED_MAX = 8
 _SHARDS_MAX = 100_000
+_MISSING_MAX = 100
 
 RESUME = Words(
     "CKP001",
@@ -142,9 +144,8 @@ def _judge(listing: Listing, step: Step) -> Judged:
     else:
         missing, wrong = _against_siblings(listing, step)
     missing += [f"{name} (upload not finished)" for name in uploads if name not in step.files]
-    marked = any(s.marker for s in listing.steps)
-    if marked and step.marker is None:
-        missing.append(_marker_name(listing))
+    if listing.marker_name and step.marker is None:
+        missing.append(listing.marker_name)
     return Judged(step, tuple(dict.fromkeys(missing)), tuple(wrong), _unproven(listing, step))
 
 
@@ -166,7 +167,7 @@ def _against_siblings(listing: Listing, step: Step) -> tuple[list[str], list[tup
     expected = _usual_files(listing, step)
     missing = [name for name in sorted(expected, key=_natural) if name not in step.files]
     if step.marker is None or not listing.manifests:
-        missing += [m for m in _missing_ranks(listing, step) if m not in missing]
+        missing += _missing_ranks(listing, step)
     wrong = [
         (name, f"has {item.size} bytes, other checkpoints have {size}")
         for name, item in sorted(step.files.items())
@@ -208,7 +209,8 @@ def _missing_ranks(listing: Listing, step: Step) -> list[str]:
     missing = []
     for pattern, numbers in sorted(found.items()):
         every = _numbers(pattern, numbers, listing.world_size)
-        missing += [pattern.replace("*", str(n), 1) for n in every if n not in numbers]
+        absent = (n for n in every if n not in numbers)
+        missing += [pattern.replace("*", str(n), 1) for n in islice(absent, _MISSING_MAX)]
     return missing
 
 
@@ -225,14 +227,6 @@ def _numbers(pattern: str, numbers: set[int], world_size: int | None) -> range:
 
 def _natural(name: str) -> tuple[object, ...]:
     return tuple(int(p) if p.isdigit() else p for p in re.split(r"(\d{1,15})", name))
-
-
-def _marker_name(listing: Listing) -> str:
-    for step in listing.steps:
-        for name in step.files:
-            if name.lower() in MARKERS:
-                return name
-    return "_COMPLETE"
 
 
 def _unproven(listing: Listing, step: Step) -> str:

@@ -60,9 +60,12 @@ def members(
     job: JobFacts, tasks: Sequence[TaskFacts], spot_hosts: frozenset[str] = frozenset()
 ) -> list[Ended]:
     """The job's tasks that the evidence knows, in the order of their ranks."""
+    by_id: dict[str, list[TaskFacts]] = {}
+    for task in tasks:
+        by_id.setdefault(short(task.arn), []).append(task)
     found: dict[str, Ended] = {}
     for rank, arn in job.ranks:
-        for task in tasks:
+        for task in by_id.get(short(arn), ()):
             if task.arn in found or not same_task(arn, task.arn):
                 continue
             ours = job.asked_for(task)
@@ -134,18 +137,12 @@ def _is_last(job: JobFacts) -> bool:
 def _no_failure(job: JobFacts, ended: Sequence[Ended], size: int) -> Decision:
     done = [e for e in ended if e.ending is not None and e.failure is None]
     ours = [e for e in ended if e.failure is not None]
-    if done and len(done) == len(ended) and len(_names(job, ended)) >= size:
+    if done and len(done) == len(ended) >= size:
         return Decision("succeeded", "every task exited 0", job=job.id)
     if ours:
         names = ", ".join(short(e.task.arn) for e in ours)
         return Decision("none", f"we asked for the stop of {names}; no task failed", job=job.id)
     return Decision("none", "no task has failed", job=job.id)
-
-
-def _names(job: JobFacts, ended: Sequence[Ended]) -> set[str]:
-    return {e.task.arn for e in ended} & {
-        e.task.arn for e in ended for _, arn in job.ranks if same_task(arn, e.task.arn)
-    }
 
 
 def _size(job: JobFacts, ended: Sequence[Ended]) -> int:

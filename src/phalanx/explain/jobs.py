@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from phalanx.explain.reading import Evidence
-from phalanx.explain.shapes import integer, mapping, member, moment, objects, sequence, short, text
+from phalanx.explain.shapes import integer, moment, objects, sequence, short, text
 from phalanx.explain.taskfacts import TaskFacts
 
 _CLOCK_SLACK_S = 5.0
@@ -38,7 +39,14 @@ class JobFacts:
 
     def asked_for(self, task: TaskFacts) -> bool:
         """Whether the stop of a task is one that we recorded."""
-        return any(_matches(intent, task) for intent in self.intents)
+        return any(_matches(intent, task) for intent in self._by_id.get(short(task.arn), ()))
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[Intent]]:
+        found: dict[str, list[Intent]] = {}
+        for intent in self.intents:
+            found.setdefault(short(intent.arn), []).append(intent)
+        return found
 
 
 def same_task(one: str, other: str) -> bool:
@@ -122,8 +130,3 @@ def _implied(by: str, group: list[TaskFacts]) -> JobFacts:
     match = _ATTEMPT.search(by)
     ranks = tuple((None, task.arn) for task in group)
     return JobFacts(by, int(match[1]) if match else None, None, None, ranks)
-
-
-def block_place(evidence: Evidence) -> bool:
-    """Whether a file holds a job block."""
-    return bool(mapping(member(evidence.value, "job"))) or bool(jobs_of(evidence))

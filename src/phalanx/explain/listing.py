@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from phalanx.explain.model import Path
@@ -70,7 +71,7 @@ class Step:
     order: tuple[int, int]
     files: dict[str, Item] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def marker(self) -> Item | None:
         """The file that says complete."""
         return next((i for n, i in self.files.items() if n.lower() in MARKERS), None)
@@ -100,6 +101,14 @@ class Listing:
     manifests: dict[str, dict[str, Wanted]]
     latest: str
     uploads: list[str]
+
+    @cached_property
+    def marker_name(self) -> str:
+        """Name of the marker that this root uses; empty when no checkpoint has one."""
+        for step in self.steps:
+            if step.marker is not None:
+                return step.marker.path[len(step.name) :].lstrip("/")
+        return ""
 
 
 def sort_listing(evidence: Evidence) -> Listing:

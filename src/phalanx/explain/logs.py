@@ -28,6 +28,13 @@ from phalanx.words import FailureClass
 _LINE_MAX = 2000
 _SAID_MAX = 240
 _RANK = re.compile(r"\[rank(\d{1,6})\]|\brank[ =:](\d{1,6})\b", re.IGNORECASE)
+_MAY_SHOW = re.compile(
+    r"[eE]rror|ERROR|[eE]xception|Interrupt|[oO]ut of|[oO][oO][mM]|Xid|[mM]emory|[sS]pace|ENOSPC"
+    r"|[qQ]uota|[dD]river|[iI]nitialized|NVIDIA|[uU]ncorrectable|fallen|[wW]atchdog|[tT]imed? ?out"
+    r"|TIMEOUT|[cC]onnection|[pP]ipe|ncclRemote|remote process|aborted|waiting for|EADDRINUSE"
+    r"|[aA]ddress|OFI|plugin|[sS]ignal|exitcode|[uU]nsatisfied|device-side|CUDA|[kK]illed"
+)
+"""Cheap test: a line without any of these words shows nothing."""
 _XIDS = {
     "program": XID_PROGRAM,
     "hardware": XID_HARDWARE,
@@ -53,6 +60,8 @@ def shown_in(file: str, text: str) -> list[Shown]:
     """The lines that show something; each kind of line once, at its first place."""
     told: dict[str, Shown] = {}
     for number, line in enumerate(text.splitlines(), start=1):
+        if not _MAY_SHOW.search(line, 0, _LINE_MAX):
+            continue
         for shown in _of_line(file, number, line[:_LINE_MAX]):
             key = shown.words.slug if shown.words not in _XIDS.values() else shown.words.message
             told.setdefault(key, shown)

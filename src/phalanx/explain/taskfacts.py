@@ -216,32 +216,35 @@ def gather(every: Iterable[Seen]) -> list[TaskFacts]:
 
 
 def _newest(arn: str, group: list[Seen]) -> TaskFacts:
-    newest = max(group, key=Seen.key)
-    first = next(seen for seen in group if seen.key() == newest.key())
-    return TaskFacts(arn, first, tuple(group))
+    return TaskFacts(arn, max(group, key=Seen.key), tuple(group))
+
+
+@dataclass
+class _Known:
+    """What the deliveries so far told of one task."""
+
+    states: set[str] = field(default_factory=set)
+    highest: int = -1
+    ended: bool = False
 
 
 def repeats(every: Iterable[Seen]) -> tuple[list[Seen], list[Seen]]:
     """(duplicates, late ones): looks that change nothing about what had been seen before."""
-    known: dict[str, list[Seen]] = {}
+    tasks: dict[str, _Known] = {}
     duplicates: list[Seen] = []
     late: list[Seen] = []
     for seen in every:
-        before = known.setdefault(text(seen.detail.get("taskArn")), [])
-        same = any(_same(seen, other) for other in before)
-        over = any(other.ended for other in before)
-        if same or (over and seen.ended):
+        known = tasks.setdefault(text(seen.detail.get("taskArn")), _Known())
+        version = seen.version
+        state = str(version) if version >= 0 else canonical(seen.detail)
+        if state in known.states or (known.ended and seen.ended):
             duplicates.append(seen)
-        elif over or (before and -1 < seen.version < max(o.version for o in before)):
+        elif known.ended or -1 < version < known.highest:
             late.append(seen)
-        before.append(seen)
+        known.states.add(state)
+        known.highest = max(known.highest, version)
+        known.ended = known.ended or seen.ended
     return duplicates, late
-
-
-def _same(one: Seen, other: Seen) -> bool:
-    if one.version >= 0:
-        return one.version == other.version
-    return canonical(one.detail) == canonical(other.detail)
 
 
 def instances_of(evidence: Evidence) -> dict[str, str]:

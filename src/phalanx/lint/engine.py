@@ -51,7 +51,7 @@ def lint(
     entities, skipped, texts = read_world(files)
     found = check(World(entities), all_rules() if rules is None else rules)
     noted = [w for name, text in texts.items() for w in waive.in_text(name, text)]
-    stay, waived = waive.apply(found, [*waivers, *noted], config)
+    stay, waived = waive.apply(found, [*waivers, *noted], texts, config)
     return Report(
         findings=tuple(sorted(stay, key=_order)),
         waived=tuple(sorted(waived, key=_order)),

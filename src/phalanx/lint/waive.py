@@ -7,7 +7,7 @@ it; above a block it covers the block. A waiver without a reason waives nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
@@ -37,7 +37,11 @@ class Waiver:
             return False
         if self.file:
             return finding.file == self.file and self.first <= finding.line <= self.last
-        return fnmatch(finding.file, self.path) or fnmatch(finding.file, f"*/{self.path}")
+        return self.is_about(finding.file)
+
+    def is_about(self, file: str) -> bool:
+        """Its path matches this file."""
+        return fnmatch(file, self.path) or fnmatch(file, f"*/{self.path}")
 
 
 def in_text(file: str, text: str) -> list[Waiver]:
@@ -77,7 +81,7 @@ def from_config(config: object, file: str) -> list[Waiver]:
 
 
 def apply(
-    findings: Iterable[Finding], waivers: list[Waiver], config: str
+    findings: Iterable[Finding], waivers: list[Waiver], files: Collection[str], config: str
 ) -> tuple[list[Finding], list[Finding]]:
     """(findings that stay, with those about the waivers themselves; findings that are waived)."""
     stay: list[Finding] = []
@@ -92,7 +96,8 @@ def apply(
             used.add(match)
             waived.append(replace(finding, waived_because=good[match].reason))
     stay += [_no_reason(w, config) for w in waivers if not w.reason or not w.rule]
-    stay += [_unused(w, config) for n, w in enumerate(good) if n not in used]
+    idle = [w for n, w in enumerate(good) if n not in used]
+    stay += [_unused(w, config) for w in idle if w.file or any(map(w.is_about, files))]
     return stay, waived
 
 

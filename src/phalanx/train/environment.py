@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from phalanx.errors import InputError
+from phalanx.frozen import frozen
 from phalanx.names import split_checkpoint_name
 
 _STEPS = re.compile(r"([1-9][0-9]*) ?steps?")
 _SECONDS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?s")
 
 
-@dataclass(frozen=True)
+@frozen
 class Every:
     """How often to save: by steps, by seconds, or both None for `auto`."""
 
@@ -22,7 +22,7 @@ class Every:
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Surroundings:
     """One rank of one attempt."""
 

@@ -10,13 +10,13 @@ import platform
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from phalanx.checkpoint import shard
 from phalanx.checkpoint.hostcopy import Frozen, HostCopy
 from phalanx.checkpoint.manifest import Part, Piece, ShardFile
 from phalanx.errors import PhalanxError
+from phalanx.frozen import frozen
 from phalanx.names import Keys, checkpoint_name
 from phalanx.state import codec
 from phalanx.train.telling import AgentLine, say
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from phalanx.train.environment import Surroundings
 
 
-@dataclass(frozen=True)
+@frozen
 class Outlet:
     """Where a rank writes and whom it tells."""
 
@@ -69,19 +69,19 @@ class Saver:
         self.wait()
         name = checkpoint_name(step, self._here.attempt)
         about = {"phalanx.checkpoint": name, "phalanx.rank": str(self._here.rank)}
-        frozen = self._copy.take(dict(state), about)
+        copied = self._copy.take(dict(state), about)
         self.problem = None
         # Not a daemon: the interpreter does not end before the write has.
         self._thread = threading.Thread(
-            target=self._write, args=(name, step, frozen, layout), name="phalanx-save"
+            target=self._write, args=(name, step, copied, layout), name="phalanx-save"
         )
         self._thread.start()
         return name
 
-    def _write(self, name: str, step: int, frozen: Frozen, layout: tuple[Piece, ...]) -> None:
+    def _write(self, name: str, step: int, copied: Frozen, layout: tuple[Piece, ...]) -> None:
         started_ns = self._outlet.clock.monotonic_ns()
         try:
-            self._publish(name, step, frozen, layout)
+            self._publish(name, step, copied, layout)
         except PhalanxError as error:
             self.problem = error.line()
         except Exception as error:  # whatever it is, training goes on and the next save tries again
@@ -90,10 +90,10 @@ class Saver:
             say(f"rank {self._here.rank}: step {step} could not be saved: {self.problem}")
         self.write_ns = self._outlet.clock.monotonic_ns() - started_ns
 
-    def _publish(self, name: str, step: int, frozen: Frozen, layout: tuple[Piece, ...]) -> None:
+    def _publish(self, name: str, step: int, copied: Frozen, layout: tuple[Piece, ...]) -> None:
         store, keys, rank = self._outlet.store, self._outlet.keys, self._here.rank
         key = keys.shard(name, rank)
-        written = store.put_blob(key, shard.chunks(frozen.header, frozen.data))
+        written = store.put_blob(key, shard.chunks(copied.header, copied.data))
         inside = key.removeprefix(f"{keys.checkpoint(name)}/")
         part = Part(
             rank=rank,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from phalanx.checkpoint.manifest import (
     read_part,
 )
 from phalanx.errors import CheckpointUnreadable
+from phalanx.frozen import replace
 from phalanx.state import codec
 
 NAME = "0000000400-1"

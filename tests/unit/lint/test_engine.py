@@ -125,9 +125,11 @@ def test_a_config_waives_by_path() -> None:
     )
     assert [f.rule for f in lint(files, waivers=waivers).waived] == ["NCC001"]
     other = waive.from_config({"waive": [{"rule": "NCC001", "path": "b/*", "reason": "x"}]}, "c")
-    assert [f.rule for f in lint(files, waivers=other).findings] == ["PHX003", "NCC001"]
+    assert [f.rule for f in lint(files, waivers=other).findings] == ["NCC001"]
+    idle = waive.from_config({"waive": [{"rule": "EFA001", "reason": "x"}]}, "c")
+    assert [f.rule for f in lint(files, waivers=idle).findings] == ["NCC001", "PHX003"]
     none = waive.from_config({"waive": [{"rule": "NCC001"}]}, "c")
-    assert [f.rule for f in lint(files, waivers=none).findings] == ["PHX002", "NCC001"]
+    assert [f.rule for f in lint(files, waivers=none).findings] == ["NCC001", "PHX002"]
 
 
 @pytest.mark.parametrize(
