@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot of a braille character, by row and column."""
@@ -39,8 +40,8 @@ def plot(
     if mark is not None and left <= mark[0] <= right:
         column = _scaled(mark[0] - left, right - left, width)
         axis[column] = "▲"
-        below.append(f"{'':10}{mark[1]:>{column + 1}}" if column > width // 2 else
-                     f"{'':10}{'':{column}}{mark[1]}")
+        text = f"{mark[1]:>{column + 1}}" if column > width // 2 else f"{'':{column}}{mark[1]}"
+        below.append(f"{'':10}{text}")
     return [*lines, f"{'':8} └{''.join(axis)}", *below]
 
 
@@ -56,7 +57,7 @@ def _between(before: int | None, now: int) -> range:
 
 def _value_at(points: Sequence[tuple[float, float]], x: float) -> float:
     """Straight lines from point to point."""
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 <= x <= x1:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0) if x1 > x0 else y1
     return points[-1][1] if x > points[-1][0] else points[0][1]

@@ -11,13 +11,14 @@ import re
 PROTOCOL = 1
 """Number carried by records, worlds and beats; a controller drives this one and the one before."""
 
-JOB_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+JOB_NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
+"""Patterns are kept as text: `re` compiles them when they are first used."""
 JOB_NAME_MAX = 40
 RESERVED = frozenset({"list", "verify", "restore", "prune"})
 """Words of `phalanx checkpoints` that would be ambiguous as a job's name."""
 
-_JOB_ID = re.compile(r"(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)-(?P<n>[1-9][0-9]*)")
-_CHECKPOINT = re.compile(r"(?P<step>[0-9]{10})-(?P<attempt>[0-9]+)")
+_JOB_ID = r"(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)-(?P<n>[1-9][0-9]*)"
+_CHECKPOINT = r"(?P<step>[0-9]{10})-(?P<attempt>[0-9]+)"
 
 
 def job_id(name: str, n: int) -> str:
@@ -27,7 +28,7 @@ def job_id(name: str, n: int) -> str:
 
 def split_job_id(text: str) -> tuple[str, int] | None:
     """`gpt-docs-3` → (`gpt-docs`, 3); None when it is not a job's id."""
-    match = _JOB_ID.fullmatch(text)
+    match = re.fullmatch(_JOB_ID, text)
     return (match["name"], int(match["n"])) if match else None
 
 
@@ -38,7 +39,7 @@ def checkpoint_name(step: int, attempt: int) -> str:
 
 def split_checkpoint_name(text: str) -> tuple[int, int] | None:
     """`0000000400-1` → (400, 1) as (step, attempt); None when it is not a checkpoint's name."""
-    match = _CHECKPOINT.fullmatch(text)
+    match = re.fullmatch(_CHECKPOINT, text)
     return (int(match["step"]), int(match["attempt"])) if match else None
 
 

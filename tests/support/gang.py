@@ -11,6 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from phalanx.checkpoint.find import read_head
+from phalanx.names import Keys
+from phalanx.state.gang import Head
+from phalanx.store.files import FilesObjects
+from phalanx.store.store import Store
 from tests.support.waiting import until
 
 TRAIN = Path(__file__).with_name("train_steps.py")
@@ -122,10 +127,9 @@ class Gang:
         """A path below the job's folder in the root."""
         return self.root / "jobs" / self.job / inside
 
-    def head(self) -> dict:
-        """HEAD as it is now; {} while there is none."""
-        versions = sorted(self.object("checkpoints/HEAD").glob("0*"))
-        return json.loads(versions[-1].read_bytes()) if versions else {}
+    def head(self) -> Head | None:
+        """HEAD as it is now."""
+        return read_head(Store(FilesObjects.open(self.root), "tests"), Keys(self.job))
 
     def lines(self, rank: int) -> list[Line]:
         """What a rank wrote down, in order; a line cut short by a kill is left out."""

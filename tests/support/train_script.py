@@ -1,13 +1,10 @@
-"""A training script for tests: AdamW, a scheduler, dropout and DDP; prints its losses exactly.
-
-`python -m tests.support.train_script STEPS LOSSES [KILL_AT]`
-"""
+"""A training script for tests: AdamW, a scheduler, dropout and DDP; prints its losses exactly."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -30,7 +27,8 @@ class Sampler:
         self.seen = state["seen"]
 
 
-def main(steps: int, losses: str, kill_at: int = 0) -> None:
+def main(steps: int, losses: Path, kill_at: int = 0) -> None:
+    """Train; kill this process once `kill_at` steps are done. Losses go to `<losses>.<rank>`."""
     torch.manual_seed(0)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     model: torch.nn.Module = torch.nn.Sequential(
@@ -61,7 +59,3 @@ def main(steps: int, losses: str, kill_at: int = 0) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
     if world > 1:
         dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 0)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from phalanx.agent.accounts import Account
 from phalanx.agent.command import launcher_argv
 from phalanx.agent.environment import Place, local_ranks, rank_environment
-from phalanx.agent.logs import LogStream
 from phalanx.agent.progress import Progress, make_folder
 from phalanx.agent.protocol import Me, Ranks, Seen
-from phalanx.agent.ranks import RankSet, Start, redacted
+from phalanx.agent.ranks import RankProcess, RankSet, Start, redacted
 from phalanx.agent.seat import SeatPlace
 from phalanx.checkpoint.commit import CommitState, Committer, commit
 from phalanx.frozen import replace
@@ -41,7 +40,6 @@ class AttemptRun:
         self.world: World | None = None
         self.pending: set[str] = set()
         """Checkpoints that a rank of ours has written its part of, not known to be committed."""
-        self._is_closed = False
 
     def start(self, world: World) -> None:
         """Start this slot's ranks in this world."""
@@ -73,7 +71,6 @@ class AttemptRun:
             return replace(me, ranks=state)
         self.account.done_ns = time.monotonic_ns()
         self._commit_pending()
-        self.beat()
         return replace(me, ranks=state, end=self._end())
 
     def take(self, messages: Sequence[dict[str, Any]]) -> None:
@@ -85,10 +82,17 @@ class AttemptRun:
         if messages:
             self._commit_pending()
 
-    def pump(self, stream: LogStream) -> None:
-        """Move what a rank printed; a pipe that has ended is left alone from now on."""
-        if not stream.pump():
-            stream.end()
+    def fds(self) -> frozenset[int]:
+        """Descriptors that bring news of ranks: their ends, and what they print."""
+        return frozenset(self.ranks.fds())
+
+    def wake(self, fd: int) -> None:
+        """Take in the news of one descriptor; a pipe that has ended is left alone from now on."""
+        source = self.ranks.fds().get(fd)
+        if isinstance(source, RankProcess):
+            self.ranks.gone(source)
+        elif source is not None and not source.pump():
+            source.end()
 
     def beat(self) -> None:
         """Overwrite this agent's beat, and try again to commit what was whole."""
@@ -117,16 +121,13 @@ class AttemptRun:
         key = self.keys.beat(account.attempt, account.slot, account.incarnation)
         self.store.beat(key, codec.dumps(beat))
 
-    def close(self) -> None:
-        """Write the ledger entry."""
-        if self._is_closed:
-            return
-        self._is_closed = True
+    def close(self) -> tuple[str, bytes]:
+        """Key and body of the ledger entry, to be written. Raises `StoreError`."""
         account = self.account
         now_ns = self.store.now_ns()
         entry = account.entry(time.monotonic_ns(), self.ranks.progress(), end_ns=now_ns)
         key = self.keys.ledger_entry(account.slot, account.incarnation, account.attempt)
-        self.store.create(key, codec.dumps(entry))
+        return key, codec.dumps(entry)
 
     def failed(self, message: str) -> End:
         """The ending of an attempt in which this agent could not do its part."""

@@ -9,7 +9,7 @@ from phalanx.frozen import frozen
 from phalanx.plan.job import JobPlan
 from phalanx.state.gang import World
 
-_PYTHON = re.compile(r"(.*/)?python(3(\.\d+)?)?")
+_PYTHON = r"(.*/)?python(3(\.\d+)?)?"
 _HARMLESS_FLAGS = frozenset({"-u", "-B"})
 
 
@@ -24,7 +24,7 @@ class Script:
 
 def python_script(command: Sequence[str]) -> Script | None:
     """The script, when the command is plain Python that a warm parent can run; else None."""
-    if not command or not _PYTHON.fullmatch(command[0]):
+    if not command or not re.fullmatch(_PYTHON, command[0]):
         return None
     rest = list(command[1:])
     while rest and rest[0] in _HARMLESS_FLAGS:
@@ -40,7 +40,7 @@ def python_script(command: Sequence[str]) -> Script | None:
 
 def is_python(command: Sequence[str]) -> bool:
     """Whether the command starts a Python interpreter."""
-    return bool(command) and _PYTHON.fullmatch(command[0]) is not None
+    return bool(command) and re.fullmatch(_PYTHON, command[0]) is not None
 
 
 def launcher_argv(plan: JobPlan, world: World, slot: int, python: str) -> list[str]:

@@ -14,16 +14,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from phalanx.agent import processes, protocol
-from phalanx.agent.accounts import Account
-from phalanx.agent.attempt import AttemptRun
 from phalanx.agent.inbox import Inbox
-from phalanx.agent.logs import LogStream
 from phalanx.agent.protocol import Me, Ranks, Seen
-from phalanx.agent.ranks import RankProcess
 from phalanx.agent.seat import SeatPlace, remove_tree
-from phalanx.agent.workplace import Workplace
 from phalanx.errors import PhalanxError, StoreError
 from phalanx.frozen import replace
 from phalanx.names import Keys
@@ -32,10 +28,17 @@ from phalanx.state.record import Record
 from phalanx.store.store import Store
 
 BEAT_EVERY_S = 1.0
+FIRST_BEAT_AFTER_S = 0.4
+"""After ranks were started: until then what is not urgent stays out of their way."""
 RESTART_GRACE_S = 1.0
 """Time between SIGTERM and SIGKILL for ranks whose attempt is over."""
 GONE_AFTER_S = 5.0
 """A root folder that is missing this long has been deleted."""
+
+
+if TYPE_CHECKING:
+    from phalanx.agent.attempt import AttemptRun
+    from phalanx.agent.workplace import Workplace
 
 
 class Agent:
@@ -56,6 +59,8 @@ class Agent:
         self.born_ns = store.now_ns()
         self._covered: int | None = None
         self._beat_due = 0.0
+        self._books: list[tuple[str, bytes]] = []
+        """Ledger entries of closed attempts, not written yet."""
         self._missing_since: float | None = None
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
@@ -154,7 +159,7 @@ class Agent:
             self.store.create(self.keys.world(move.world.attempt), codec.dumps(move.world))
         elif isinstance(move, protocol.StartRanks):
             self._attempt().start(move.world)
-            self._beat_due = 0.0
+            self._beat_due = time.monotonic() + FIRST_BEAT_AFTER_S
         elif isinstance(move, protocol.StopRanks):
             self._stop_ranks(move)
         elif isinstance(move, protocol.WriteEnd):
@@ -168,9 +173,17 @@ class Agent:
     def _write_end(self, move: protocol.WriteEnd) -> None:
         end = replace(move.end, at_ns=self.store.now_ns())
         self.store.create(self.keys.end(end.attempt, end.slot, end.incarnation), codec.dumps(end))
+        # Only now: the others wait for the end.
+        with contextlib.suppress(StoreError):
+            self._attempt().beat()
 
     def _prepare(self, attempt: int) -> None:
         """Close the last attempt's books, get the workplace ready, bind for the new one."""
+        # Imported here: an agent that has lost its seat leaves before it needs any of this.
+        from phalanx.agent.accounts import Account
+        from phalanx.agent.attempt import AttemptRun
+        from phalanx.agent.workplace import Workplace
+
         if self.me.attempt != attempt:
             self._close_attempt()
             self.me = replace(self.me, attempt=attempt, ranks=Ranks.NONE, ready=None, end=None)
@@ -199,7 +212,7 @@ class Agent:
         if seconds is not None:
             timeout_s = min(timeout_s, seconds)
         poll = select.poll()
-        ranks = self.current.ranks.fds() if self.current is not None else {}
+        ranks = self.current.fds() if self.current is not None else ()
         extra = [self._wake_read, self.inbox.fileno()]
         if self.watch is not None:
             extra.append(self.watch.fileno())
@@ -208,11 +221,8 @@ class Agent:
         for fd in (*ranks, *extra):
             poll.register(fd, select.POLLIN)
         for fd, _ in poll.poll(int(timeout_s * 1000) + 1):
-            source = ranks.get(fd)
-            if isinstance(source, RankProcess):
-                self._attempt().ranks.gone(source)
-            elif isinstance(source, LogStream):
-                self._attempt().pump(source)
+            if fd in ranks:
+                self._attempt().wake(fd)
             elif fd == self._wake_read:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake_read, 4096)
@@ -232,23 +242,33 @@ class Agent:
         if now < self._beat_due:
             return
         self._beat_due = now + BEAT_EVERY_S
+        if self.me.ranks is not Ranks.NONE:
+            self._write_books()
         with contextlib.suppress(StoreError):
             if self.current is not None:
                 self.current.beat()
             self.revive()
 
     def _close_attempt(self) -> None:
+        """The books are made up at once, but written when nobody waits for this agent."""
         if self.current is None:
             return
         with contextlib.suppress(StoreError):
-            self.current.close()
+            self._books.append(self.current.close())
         self.current = None
+
+    def _write_books(self) -> None:
+        while self._books:
+            key, body = self._books.pop(0)
+            with contextlib.suppress(StoreError):
+                self.store.create(key, body)
 
     def _clean_up(self) -> None:
         if self.current is not None:
             self.current.ranks.stop("the agent leaves", 0.0)
             self.current.ranks.insist()
         self._close_attempt()
+        self._write_books()
         if self.workplace is not None:
             self.workplace.close()
         processes.kill_orphans(())

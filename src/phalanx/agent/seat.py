@@ -35,7 +35,7 @@ def read_place(environ: Mapping[str, str]) -> SeatPlace:
             incarnation=int(environ["PHALANX_INCARNATION"]),
             token=token,
             address=environ.get("PHALANX_ADDRESS", "127.0.0.1"),
-            scratch=os.path.join(_scratch_base(environ), token[:16]),
+            scratch=_scratch(environ, token),
         )
     except (KeyError, ValueError) as error:
         raise InputError(
@@ -54,9 +54,15 @@ def inherited_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PATH": f"{folder}{os.pathsep}{path}"}
 
 
-def _scratch_base(environ: Mapping[str, str]) -> str:
-    """A folder of this user alone, as short as can be: a socket's path has 108 bytes."""
-    return os.path.join(environ.get("TMPDIR") or "/tmp", f"phalanx-{os.getuid()}")
+def _scratch(environ: Mapping[str, str], token: str) -> str:
+    """A folder of this user and task alone, as short as can be: a socket's path has 108 bytes.
+
+    Two roots can hold jobs of one name, whose tokens are equal: the root is part of the name.
+    """
+    import hashlib
+
+    name = hashlib.sha256(f"{environ['PHALANX_ROOT']}\0{token}".encode()).hexdigest()[:16]
+    return os.path.join(environ.get("TMPDIR") or "/tmp", f"phalanx-{os.getuid()}", name)
 
 
 def remove_tree(folder: str) -> None:

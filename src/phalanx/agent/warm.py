@@ -14,6 +14,7 @@ seconds, forking milliseconds: that is the difference between a cold and a warm 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -153,6 +154,12 @@ def main(argv: list[str]) -> None:
     sys.path[0:1] = config["path"]
     preload(config["warm"])
     del sys.path[0 : len(config["path"])]
+    # What children need at once is imported here, and what exists is left out of garbage
+    # collection: a collection in a child would copy every page of it.
+    from phalanx.agent.rank_main import run_script
+
+    gc.collect()
+    gc.freeze()
     warm = Warm(link)
     warm.send(op="ready", threads=len(os.listdir("/proc/self/task")))
     request = warm.serve()
@@ -161,8 +168,6 @@ def main(argv: list[str]) -> None:
     if request["op"] == "store":
         serve_store(request, link)
     link.close()
-    from phalanx.agent.rank_main import run_script
-
     run_script(request)
 
 

@@ -18,7 +18,7 @@ REPLICATED = "replicated"
 PER_RANK = "per_rank"
 """Every rank writes its own: the same number of ranks restores it, or all were equal."""
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256 = r"[0-9a-f]{64}"
 _LONGEST_NAME = 1024
 
 
@@ -130,7 +130,7 @@ def _problem_of_shard(shard: ShardFile) -> str:
         return f"the file {shard.name[:80]!r}, which is not inside the checkpoint's folder"
     if type(shard.bytes) is not int or shard.bytes < 0:
         return f"{shard.name} with a size of {shard.bytes!r}"
-    if type(shard.sha256) is not str or not _SHA256.fullmatch(shard.sha256):
+    if type(shard.sha256) is not str or not re.fullmatch(_SHA256, shard.sha256):
         return f"{shard.name} without a sha256 digest"
     return ""
 

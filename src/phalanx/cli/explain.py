@@ -19,8 +19,12 @@ FILE_MAX = 64 * 1024 * 1024
 FILES_MAX = 10_000
 """Files of one folder that are read at most."""
 
-_PASSED_OVER = frozenset({".git", "__pycache__", "node_modules", "source", "shards", "parts"})
-_TEXT_ENDS = (".json", ".jsonl", ".ndjson", ".log", ".txt", ".out", ".err", "")
+_PASSED_OVER = frozenset({".git", "__pycache__", "node_modules", "source", "snapshots", "shards"})
+_NO_EVIDENCE = frozenset(
+    {".safetensors", ".idx", ".py", ".pyc", ".so", ".pt", ".pth", ".ckpt", ".bin", ".npz", ".gz"}
+)
+IN_FOLDER_MAX = 8 * 1024 * 1024
+"""Bytes that are read of a file found in a folder: of a longer log its last part."""
 
 
 @click.command("explain")
@@ -57,21 +61,20 @@ def _in_folder(place: Path) -> Iterator[Input]:
         folders[:] = sorted(f for f in folders if f not in _PASSED_OVER)
         for name in sorted(files):
             file = Path(folder, name)
-            plain = name.count(".") == 1 and name.replace(".", "").isdigit()
-            if not (plain or file.suffix in _TEXT_ENDS) or not file.is_file():
+            if file.suffix in _NO_EVIDENCE or not file.is_file():
                 continue
             count += 1
             if count > FILES_MAX:
                 raise InputError(f"{place}: holds more than {FILES_MAX} files", hint="name fewer")
-            yield Input(str(file), _read(file), optional=True)
+            yield Input(str(file), _read(file, IN_FOLDER_MAX), optional=True)
 
 
-def _read(place: Path) -> bytes:
+def _read(place: Path, most: int = FILE_MAX) -> bytes:
     try:
         with place.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size > FILE_MAX:
-                file.seek(size - FILE_MAX)
-            return file.read(FILE_MAX)
+            if size > most:
+                file.seek(size - most)
+            return file.read(most)
     except OSError as error:
         raise InputError(f"{place}: {error.strerror or error}") from None

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-
+from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.store.store import Store
 
@@ -16,7 +15,7 @@ STALE_AFTER_S = 2.0
 """A beat older than this means that somebody should start another controller."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ControllerBeat:
     """Who wrote the beat, and how old it is by the store's clock."""
 

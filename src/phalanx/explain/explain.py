@@ -33,6 +33,7 @@ from phalanx.explain.taskfacts import (
     looks,
     spot_warnings,
 )
+from phalanx.explain.texts import CAUSE
 
 _SEVERITY = (ERROR, WARNING, INFO)
 
@@ -61,8 +62,8 @@ def explain(inputs: Sequence[Input]) -> Explanation:
     """
     world = World()
     rest = list(inputs)
-    for record in [i for i in inputs if folder.is_record(i.file)]:
-        rest = _job_folder(world, record, rest)
+    for base, record in folder.newest_records(given.file for given in inputs).items():
+        rest = _job_folder(world, base, record, rest)
     read = [(evidence, _kind(evidence)) for evidence in _load(world, rest)]
     for evidence, _ in read:
         world.quotas.update(capacity.quotas_in(evidence))
@@ -207,20 +208,22 @@ def _on_spot(e: Ended, host: str, spot: frozenset[str]) -> Ended:
     return replace(e, ending=ending_of(replace(e.task, seen=task), False))
 
 
-def _job_folder(world: World, record: Input, rest: list[Input]) -> list[Input]:
+def _job_folder(world: World, base: str, record: str, rest: list[Input]) -> list[Input]:
     """Explain one job of ours; what is left are the files that it did not take."""
-    base = record.file[: -len("record")]
     inside = {given.file: given.data for given in rest if given.file.startswith(base)}
     try:
-        found, decision, findings = folder.explain_job(record.file, inside)
+        answer = folder.explain_job(record, inside)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         said = " ".join(str(error).split())[:200]
-        raise InputError(f"{record.file}: is not a job's record: {said}") from None
-    world.views += found
-    world.decisions.append(decision)
-    world.findings += findings
-    kept = tuple(f"{base}{name}/" for name in ("logs", "evidence"))
-    return [g for g in rest if g.file not in inside or g.file.startswith(kept)]
+        raise InputError(f"{record}: is not a job's record: {said}") from None
+    world.views += answer.views
+    world.decisions.append(answer.decision)
+    world.findings += answer.findings
+    return [
+        given
+        for given in rest
+        if given.file not in inside or folder.is_log(base, given.file, answer.attempt)
+    ]
 
 
 def _nothing(read: Iterable[tuple[Evidence, str]]) -> InputError:
@@ -240,7 +243,8 @@ def _nothing(read: Iterable[tuple[Evidence, str]]) -> InputError:
 def _answer(world: World, files: int) -> Explanation:
     """Put together: one root cause keeps one finding, and jobs learn where to resume."""
     slugs = {finding.slug for finding in world.findings}
-    findings = [f for f in world.findings if not _explained(f, slugs)]
+    rules = {finding.rule for finding in world.findings}
+    findings = [f for f in world.findings if not _explained(f, slugs, rules)]
     findings.sort(key=lambda f: (_SEVERITY.index(f.severity), f.file, f.line, f.column, f.rule))
     decisions = world.decisions
     if len(world.resumes) == 1:
@@ -268,6 +272,8 @@ _ROOTS = frozenset(
 )
 
 
-def _explained(finding: Finding, slugs: set[str]) -> bool:
-    """Whether another finding is the root of this one."""
+def _explained(finding: Finding, slugs: set[str], rules: set[str]) -> bool:
+    """Whether another finding is the root of this one, or tells it better."""
+    if finding.rule == CAUSE.id and folder.CAUSE.id in rules:
+        return True  # the agents saw the ends themselves; logs only guess at them
     return finding.slug == capacity.NOT_PLACED.slug and bool(_ROOTS & slugs)

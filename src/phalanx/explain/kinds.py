@@ -42,7 +42,8 @@ _INTENT_KEYS = (
     "apiVersion",
 )
 _JOB_FILE = re.compile(
-    r"^(?:name|run|command|resources|nodes|image|target|launcher):", re.MULTILINE
+    r"^(?:kind|name|command|launcher|nodes|ranks_per_node|total_steps|checkpoint|image|target):",
+    re.MULTILINE,
 )
 _JOB_FILE_WORDS = 3
 _TEXT_INTENTS = re.compile(

@@ -58,37 +58,55 @@ class InstanceType:
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    text = files("phalanx.facts").joinpath("data/instances.json").read_text("utf-8")
+    return _data("instances.json")
+
+
+@lru_cache(maxsize=1)
+def _by_hand() -> dict[str, Any]:
+    made: dict[str, Any] = _data("instances-by-hand.json")["rows"]
+    return made
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = files("phalanx.facts").joinpath(f"data/{name}").read_text("utf-8")
     made: dict[str, Any] = json.loads(text)
     return made
 
 
+def _names() -> list[str]:
+    rows = _table()["rows"]
+    return [*rows, *(name for name in _by_hand() if name not in rows)]
+
+
 @lru_cache(maxsize=512)
 def instance(name: str) -> InstanceType | None:
-    """The type of that name; None when the table does not hold it."""
-    made = _table()
-    row = made["rows"].get(name)
+    """The type of that name; None when the tables do not hold it."""
+    row = _table()["rows"].get(name)
+    if row is None and name in _by_hand():
+        row = _by_hand()[name]["row"]
     if row is None:
         return None
-    members = dict(zip(made["columns"], row, strict=True))
+    members = dict(zip(_table()["columns"], row, strict=True))
     return InstanceType(name=name, **{**members, "usage": tuple(members["usage"])})
 
 
 @lru_cache(maxsize=64)
 def family(name: str) -> tuple[InstanceType, ...]:
     """Every type of a family, smallest first."""
-    rows = _table()["rows"]
-    found = (instance(key) for key in rows if key.partition(".")[0] == name)
+    found = (instance(key) for key in _names() if key.partition(".")[0] == name)
     return tuple(row for row in found if row)
 
 
 def all_instances() -> tuple[InstanceType, ...]:
-    """Every type of the table."""
-    found = (instance(key) for key in _table()["rows"])
+    """Every type of the tables."""
+    found = (instance(key) for key in _names())
     return tuple(row for row in found if row)
 
 
-def table_source() -> tuple[str, str]:
-    """Where the table comes from, and the day it says (`undated`)."""
+def source_of(name: str) -> tuple[str, str, str]:
+    """(where the row of a type comes from, its page, the day that it says)."""
     made = _table()
-    return str(made["source"]), str(made["verified"])
+    if name in made["rows"]:
+        return str(made["source"]), API_PAGE, str(made["verified"])
+    row = _by_hand()[name]
+    return str(row["source"]), str(row["url"]), str(row["verified"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from phalanx.facts.instances import API_PAGE, InstanceType, family, instance, table_source
+from phalanx.facts.instances import InstanceType, family, instance, source_of
 from phalanx.facts.rows import FactRow, rows
 
 Shown = tuple[dict[str, object], str]
@@ -25,7 +25,7 @@ def show_row(word: str) -> list[Shown]:
 
 
 def _instance(row: InstanceType) -> Shown:
-    source, verified = table_source()
+    source, page, verified = source_of(row.name)
     if row.count:
         device = f"{row.count} x {row.maker} {row.accelerator}"
         if row.is_fractional:
@@ -42,14 +42,14 @@ def _instance(row: InstanceType) -> Shown:
         f"  NVMe          {f'{row.nvme_count} x {row.nvme_gb} GB' if row.nvme_count else 'none'}",
         f"  architecture  {row.architecture}",
         f"  usage         {', '.join(row.usage)} (a class, not a promise of stock)",
-        f"  source        {source}; {API_PAGE} ({verified})",
+        f"  source        {source}; {page} ({verified})",
     ]
     if doubt:
         lines.append(f"  in doubt      {doubt.says} {doubt.note}")
     view: dict[str, object] = {
         "kind": "instance",
         **asdict(row),
-        "sources": [{"url": API_PAGE, "verified": verified, "from": source}],
+        "sources": [{"url": page, "verified": verified, "from": source}],
     }
     if doubt:
         view["in_doubt"] = {"id": doubt.id, "mark": doubt.mark, "note": doubt.note}

@@ -60,7 +60,6 @@ class SecurityGroup(Entity):
 
     def allows_itself(self, direction: str) -> bool | None:
         """All traffic from or to the group itself is allowed; None when that cannot be known."""
-        key = "sourceSecurityGroupId" if direction == "ingress" else "destinationSecurityGroupId"
         unsure = isinstance(self.raw("securityGroup" + direction.capitalize()), Unknown)
         for rule in self.rules(direction):
             protocol = rule.text("ipProtocol")
@@ -68,11 +67,32 @@ class SecurityGroup(Entity):
                 continue
             if rule.flag("self") is True:
                 return True
-            peer = rule.raw(key)
-            if self.world.link(self, peer, SecurityGroup) is self:
+            peers = [rule.raw(key) for key in _PEERS] + [
+                n.raw() for n in rule.items("securityGroups")
+            ]
+            if any(self.world.link(self, peer, SecurityGroup) is self for peer in peers):
                 return True
-            unsure = unsure or isinstance(peer, Unknown) or protocol is None
+            unsure = unsure or protocol is None or any(isinstance(p, Unknown) for p in peers)
         return None if unsure else False
+
+
+_PEERS = ("sourceSecurityGroupId", "destinationSecurityGroupId", "referencedSecurityGroupId")
+_WORLD = frozenset({"0.0.0.0/0", "::/0"})
+
+
+def open_to_world(rule: Node) -> bool:
+    """A rule of a security group names every address."""
+    single = {rule.text(key) for key in ("cidrIp", "cidrIpv6")}
+    several = {*rule.texts("cidrBlocks"), *rule.texts("ipv6CidrBlocks")}
+    return bool((single | several) & _WORLD)
+
+
+def port_range(rule: Node) -> tuple[int, int] | None:
+    """First and last port of a rule; all of them for protocol -1; None when unknown."""
+    if rule.text("ipProtocol") in ("-1", "all"):
+        return 0, 65535
+    first, last = rule.number("fromPort"), rule.number("toPort")
+    return (int(first), int(last)) if first is not None and last is not None else None
 
 
 class SecurityGroupRule(Entity):
@@ -101,6 +121,8 @@ class LaunchTemplate(Entity):
     @property
     def market(self) -> str | None:
         """`spot`, `capacity-block`, ...; None means On-Demand, or unknown."""
+        if self.has("spotPrice"):
+            return "spot"
         return self.text("instanceMarketOptions.marketType")
 
     @cached_property

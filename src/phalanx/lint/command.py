@@ -45,7 +45,7 @@ class Command:
             return None
         for n in range(start + 1, len(words)):
             if re.fullmatch(r"-[a-z]*c[a-z]*", words[n]):
-                return n
+                return n + 1 if words[n + 1 : n + 2] == ["--"] else n
             if not words[n].startswith("-") and words[n] != "pipefail":
                 return None
         return None

@@ -8,6 +8,9 @@ from phalanx.reconcile.decision import Decision
 from phalanx.reconcile.look import Look
 from phalanx.words import Phase
 
+QUIET_S = 1.0
+"""A gang that comes together within this time is not disturbed by writing down that it does."""
+
 
 def gathering(look: Look) -> Decision | None:
     """Tasks run, but the world is not frozen yet."""
@@ -18,6 +21,8 @@ def gathering(look: Look) -> Decision | None:
     absent = [s.slot for s in record.seats if (s.slot, s.incarnation) not in there]
     phase = Phase.STARTING if record.attempt == 0 else Phase.RESTARTING
     message = f"waiting for slot {', '.join(map(str, absent))}" if absent else "freezing the world"
+    if record.phase is phase and look.age_s(record.attempt_opened_ns) < QUIET_S:
+        return Decision(record, "Gathering", message, recheck_after_s=QUIET_S)
     return _say(look, phase, "Gathering", message)
 
 

@@ -85,7 +85,7 @@ def job_name(value: object) -> str:
         raise Wrong(said, "choose another name")
     if len(name) > JOB_NAME_MAX:
         raise Wrong(f"{{path}} has {len(name)} characters, at most {JOB_NAME_MAX} are allowed")
-    if not JOB_NAME.fullmatch(name):
+    if not re.fullmatch(JOB_NAME, name):
         better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-").lstrip("0123456789-")
         said = f"{{path}} must be lower-case letters, digits and single hyphens: {shown(name)}"
         raise Wrong(said, f"for example {better}" if better else "for example my-job")
@@ -229,7 +229,7 @@ Word = Annotated[str, PlainValidator(word), _schema(type=["string", "integer"])]
 Name = Annotated[
     str,
     PlainValidator(job_name),
-    _schema(type="string", pattern=f"^{JOB_NAME.pattern}$", maxLength=JOB_NAME_MAX),
+    _schema(type="string", pattern=f"^{JOB_NAME}$", maxLength=JOB_NAME_MAX),
 ]
 Folder = Annotated[str, PlainValidator(inside), _schema(type="string", minLength=1)]
 Module = Annotated[str, PlainValidator(module), _schema(type="string")]

@@ -20,8 +20,8 @@ from phalanx.store.refusals import refusing, root_missing
 TMP = "tmp"
 """Folder of unfinished files; no key may begin with it."""
 
-_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
-_VERSION = re.compile(r"[0-9]{8}")
+_SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}"
+_VERSION = r"[0-9]{8}"
 _LONGEST, _DEEPEST = 900, 64
 _KEPT = 64
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -42,12 +42,12 @@ def check_key(key: str) -> str:
 
 def is_name(name: str) -> bool:
     """Whether a file of that name can be (part of) a key; versions and foreign files cannot."""
-    return _SEGMENT.fullmatch(name) is not None and not is_version(name)
+    return re.fullmatch(_SEGMENT, name) is not None and not is_version(name)
 
 
 def is_version(name: str) -> bool:
     """Whether a file of that name is a version of a mutable object."""
-    return _VERSION.fullmatch(name) is not None
+    return re.fullmatch(_VERSION, name) is not None
 
 
 Sync = Callable[[int], None]

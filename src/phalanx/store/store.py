@@ -28,7 +28,7 @@ from phalanx.errors import (
 )
 from phalanx.store.base import Beats, Blobs, Found, Objects, Watch, Written
 
-_WRITER = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+_WRITER = r"[A-Za-z0-9._:@-]{1,200}"
 _STAMP = b'{"writer":"'
 _PAUSES_S = (0.0, 0.01, 0.04, 0.15, 0.6)
 """Rounds of write and look, and the pause after each."""
@@ -63,7 +63,7 @@ class Store:
     def __init__(
         self, objects: Objects, writer: str, *, pause: Callable[[float], None] = time.sleep
     ) -> None:
-        if not _WRITER.fullmatch(writer):
+        if not re.fullmatch(_WRITER, writer):
             raise ValueError(f"no writer id: {writer!r}")
         self.objects = objects
         self.writer = writer

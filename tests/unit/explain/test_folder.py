@@ -65,3 +65,23 @@ def test_logs_beside_the_record_are_read_and_its_sources_are_not() -> None:
 def test_a_broken_record_is_one_line() -> None:
     with pytest.raises(InputError, match="is not a job's record"):
         explain([Input("jobs/x/record", b'{"job": 1')])
+
+
+def test_the_folders_of_a_file_store() -> None:
+    """Versions of the record side by side, each object under a line about its writer."""
+    line = b'{"writer":"host-1","n":3}\n'
+    old, new = record(phase=Phase.RUNNING), record(phase=Phase.STOPPED, message="asked for")
+    given = [
+        Input("j/record/00000009", line + dumps(old)),
+        Input("j/record/00000010", line + dumps(new)),
+        Input("j/logs/0.0-0/0.err.0", b"OSError: [Errno 28] No space left on device\n"),
+        Input("j/logs/0.0-1/0.err.0", b"ValueError: bad shape\n"),
+        Input("j/logs/0.0-1/0.err.0.idx", b"No space left on device\n"),
+        *[Input(f"j/attempts/1/ends/{e.file[-3:]}", line + e.data) for e in ends(1)],
+    ]
+    answer = explain(given).plain()
+    assert answer["decision"]["reason"] == "the job is Stopped: asked for"
+    slugs = [f["slug"] for f in answer["findings"]]
+    assert slugs.count("first-cause") == 1
+    assert "python-exception" in slugs
+    assert "diagnose-disk-full" not in slugs

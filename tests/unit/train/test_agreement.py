@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
 from phalanx.train.agreement import DUE, NONE, Alone, Mute, SideGroup, Word, open_agreement
+from tests.support.torch_processes import answers, start
 
 
 def test_a_single_rank_hears_itself() -> None:
@@ -26,7 +26,7 @@ def test_without_a_process_group_nothing_is_heard() -> None:
     mute.close()
 
 
-def _rank(rank: int, store: str, answers: Any) -> None:
+def _rank(rank: int, store: str, said: Any) -> None:
     import torch.distributed as dist
 
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
@@ -38,24 +38,18 @@ def _rank(rank: int, store: str, answers: Any) -> None:
         heard.append(group.heard())
     group.say(NONE, False)
     group.close()
-    answers.put((rank, isinstance(group, SideGroup), heard))
+    said.put((rank, isinstance(group, SideGroup), heard))
     dist.destroy_process_group()
 
 
 def test_all_ranks_hear_the_same(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
-    ranks = [
-        context.Process(target=_rank, args=(rank, str(tmp_path / "store"), answers))
-        for rank in range(2)
-    ]
-    for process in ranks:
-        process.start()
-    found = sorted(answers.get(timeout=60) for _ in ranks)
+    said = answers()
+    ranks = [start({}, _rank, rank, str(tmp_path / "store"), said) for rank in range(2)]
+    found = sorted(said.get(timeout=60) for _ in ranks)
     for process in ranks:
         process.join()
         process.close()
-    answers.close()
-    answers.join_thread()
+    said.close()
+    said.join_thread()
     expected = [Word(), Word(), Word(DUE), Word(7, True), Word(NONE, True)]
     assert found == [(0, True, expected), (1, True, expected)]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from phalanx.checkpoint.find import names
 from phalanx.checkpoint.manifest import PER_RANK, REPLICATED
 from phalanx.checkpoint.shard import parse
 from tests.support.saves import AgentDouble, Saves, environment
+from tests.support.torch_processes import start
+from tests.support.train_script import main as train
 
 WORLD = 2
 
@@ -18,19 +17,17 @@ WORLD = 2
 def run(saves: Saves, attempt: int, losses: Path, kill_at: int = 0, **more: str) -> list[int]:
     """One attempt of both ranks; when one dies the other is killed too, as an agent does."""
     saves.seal(attempt)
-    command = [sys.executable, "-m", "tests.support.train_script", "14", str(losses), str(kill_at)]
-    told = {"WORLD_SIZE": str(WORLD), "OMP_NUM_THREADS": "1", **more}
+    told = {"WORLD_SIZE": str(WORLD), **more}
     with AgentDouble(saves, attempt, WORLD):
         ranks = [
-            subprocess.Popen(
-                command, env={**os.environ, **environment(saves, attempt, RANK=str(rank), **told)}
-            )
+            start(environment(saves, attempt, RANK=str(rank), **told), train, 14, losses, kill_at)
             for rank in range(WORLD)
         ]
-        codes = [ranks[0].wait()]
-        if codes[0]:
+        ranks[0].join()
+        if ranks[0].exitcode:
             ranks[1].kill()
-        return [*codes, ranks[1].wait()]
+        ranks[1].join()
+        return [process.exitcode or 0 for process in ranks]
 
 
 def lines(losses: Path, rank: int) -> dict[str, list[str]]:

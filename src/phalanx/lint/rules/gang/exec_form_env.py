@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.rule import Found, Hit, rule
+from phalanx.lint.signs import trains
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
@@ -44,4 +45,10 @@ def exec_form_env_not_expanded(container: Container, world: World) -> Found:
         word = argument.text() or ""
         match = _VARIABLE.search(word)
         if match and _PLAIN.fullmatch(_VARIABLE.sub("", word)):
-            yield Hit(argument, message=f"{match[0]} is handed over as text: no shell expands it")
+            message = f"{match[0]} is handed over as text: no shell expands it"
+            yield Hit(argument, message=message, severity="" if _is_ml(container) else "warning")
+
+
+def _is_ml(container: Container) -> bool:
+    workload = container.workload
+    return workload.is_accelerated or workload.is_multi_node or trains(container)

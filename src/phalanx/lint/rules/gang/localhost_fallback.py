@@ -43,11 +43,10 @@ def rendezvous_localhost_fallback(container: Container, world: World) -> Found:
     if command.script and (_FALLBACK.search(command.script) or _FIXED.search(command.script)):
         yield Hit(command.script_node or command.node)
         return
-    for argument, after in zip(command.arguments, [*command.arguments[1:], None], strict=True):
-        pair = f"{argument.text()} {after.text() if after else ''}"
-        if _FIXED.match(pair):
-            exact = after is not None and "=" not in (argument.text() or "")
-            yield Hit(after if exact and after else argument)
+    for argument, after in zip(command.arguments, [*command.arguments[1:], None], strict=False):
+        word = argument.text() or ""
+        if _FIXED.match(f"{word} {after.text() if after else ''}"):
+            yield Hit(argument if "=" in word or after is None else after)
             return
     for name in _ADDRESS:
         variable = container.environment.get(name)

@@ -23,7 +23,8 @@ _VALUE = re.compile(
 )
 _URL = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]+:([^/\s@]+)@")
 _HARMLESS = re.compile(
-    r"^(?:$|true$|false$|none$|null$|0$|1$|arn:aws|/[\w/.-]+$|\$\{|<|changeme$|x+$|\*+$)", re.I
+    r"^(?:$|true$|false$|none$|null$|0$|1$|arn:aws|/[\w/.-]+$|\$\{|<|changeme$|\d{1,6}$|x+$|\*+$)",
+    re.I,
 )
 
 
