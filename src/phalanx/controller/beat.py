@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+
 from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.store.store import Store

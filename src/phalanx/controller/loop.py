@@ -12,7 +12,8 @@ from phalanx.backends.base import Notifies
 from phalanx.controller import tick
 from phalanx.controller.beat import read_beat, write_beat
 from phalanx.controller.ports import Ports
-from phalanx.errors import StoreError
+from phalanx.controller.pruning import Pruning
+from phalanx.errors import BackendError, StoreError
 from phalanx.state.record import Record
 from phalanx.store.base import Watch
 
@@ -29,6 +30,7 @@ class Driver:
         self.writer = writer
         self.watch = watch
         self._covered: int | None = None
+        self._pruning = Pruning(ports)
 
     def drive(self) -> int:
         """Tick until the job is settled or somebody else drives it; the process's exit code."""
@@ -40,9 +42,9 @@ class Driver:
                 write_beat(self.ports.store, self.ports.keys, self.writer)
                 wait_s = self.tick()
                 failures = 0
-            except StoreError as error:
+            except (StoreError, BackendError) as error:
                 failures += 1
-                say(f"StoreUnreachable: {error.line()}")
+                say(f"{type(error).__name__}: {error.line()}")
                 if failures >= PATIENCE:
                     return error.exit_code
                 wait_s = min(5.0, 0.1 * 2.0 ** min(failures, 6))
@@ -65,6 +67,8 @@ class Driver:
                 self.watch.cover(folders(self.ports, sight.record))
             self._covered = sight.record.attempt
             return 0.0
+        if not sight.record.phase.is_terminal or sight.record.sweeps:
+            self._pruning.maybe(sight.record)
         decision = tick.decide(sight, self.ports)
         if not tick.save(self.ports, sight, decision):
             return 0.0

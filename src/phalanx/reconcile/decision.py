@@ -61,16 +61,23 @@ class Timing:
     `launch_retry_s`: an intended task that is not to be seen is asked for again (the token makes
     that harmless). `launch_grace_s`: after that long it counts as lost. `settle_s`: how long a
     secondary failure waits for its cause. `sweep_gap_s`: time between two sweeps for strays.
+    `prune_wait_s`: from the mark on an old checkpoint to its deletion.
     """
 
     launch_retry_s: float = 2.0
     launch_grace_s: float = 30.0
     settle_s: float = 1.0
     sweep_gap_s: float = 0.2
+    prune_wait_s: float = 30.0
     recheck_s: float = 1.0
 
 
 ECS_TIMING = Timing(
-    launch_retry_s=30.0, launch_grace_s=300.0, settle_s=10.0, sweep_gap_s=3600.0, recheck_s=15.0
+    launch_retry_s=30.0,
+    launch_grace_s=300.0,
+    settle_s=10.0,
+    sweep_gap_s=3600.0,
+    prune_wait_s=1200.0,
+    recheck_s=15.0,
 )
 """For a target with eventual consistency; stopped tasks are forgotten after about an hour."""

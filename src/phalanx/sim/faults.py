@@ -298,7 +298,7 @@ def unreadable_checkpoint(scene: Scene, fault: Fault) -> None:
 @kind
 def teardown_abort(scene: Scene, fault: Fault) -> None:
     """Ranks abort after their last step."""
-    scene.teardown_chance = 0.5
+    scene.teardown_chance = 0.1
 
 
 @kind

@@ -278,5 +278,5 @@ def _shuffled(sight: Sight, rng: random.Random) -> Observed:
     observed = sight.observed
     tasks, ends, members = list(observed.tasks), list(observed.ends), list(observed.members)
     for items in (tasks, ends, members):
-        rng.shuffle(items)  # type: ignore[arg-type]
+        rng.shuffle(items)
     return replace(observed, tasks=tuple(tasks), ends=tuple(ends), members=tuple(members))

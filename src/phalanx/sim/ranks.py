@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from phalanx.sim.agent import SimAgent
     from phalanx.sim.training import Training
 
+COMMIT_WAIT_S = 600.0
+"""How long a rank waits for the commit of the last checkpoint."""
 ECHO = "RuntimeError: Connection closed by peer"
 
 
@@ -181,6 +183,10 @@ class RankGroup:
             return
         self.is_ready = True
         self.training.review(None)
+        if self.training.world.checkpoint_step >= self.training.total_steps:
+            for rank in self.ranks:
+                self.announced.add(rank.rank)
+                self.loop.after(self.rng.uniform(0.1, 3.0), self._finish, rank)
 
     def _terminate(self, _: object) -> None:
         if self.is_frozen or self.hung_since_ns is not None or self.rng.random() < 0.1:
@@ -221,7 +227,23 @@ class RankGroup:
         self.agent.heard_part(name)
         if step == self.training.total_steps:
             self.announced.add(rank.rank)
+            self._await_commit((rank, self.loop.now_s + COMMIT_WAIT_S))
+
+    def _await_commit(self, what: tuple[SimRank, float]) -> None:
+        """As `train.rank` does before a rank exits."""
+        rank, deadline_s = what
+        if not rank.is_alive:
+            return
+        head, attempt = self.agent.scene.head(), self.training.world.attempt
+        is_late = self.loop.now_s > deadline_s or (head is not None and head.attempt > attempt)
+        if is_late:
+            self.die(rank, 1, None, "nobody committed the last checkpoint")
+        elif head is not None and head.checkpoint == checkpoint_name(
+            self.training.total_steps, attempt
+        ):
             self.loop.after(self.rng.uniform(0.1, 3.0), self._finish, rank)
+        else:
+            self.loop.after(self.rng.uniform(0.5, 5.0), self._await_commit, what)
 
     def _finish(self, rank: SimRank) -> None:
         if self.is_frozen:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -71,8 +72,12 @@ def simulate(seed: object, options: Options | None = None) -> Outcome:
     faults_of.plan(scene, faults)
     scene.begin()
     last_s = max((f.at_s + max(f.for_s, 3.1 * HOUR_S) for f in faults), default=0.0)
-    scene.loop.run(last_s + CALM_S, lambda: False)
-    scene.checks.at_the_end()
+    try:
+        scene.loop.run(last_s + CALM_S, lambda: False)
+        scene.checks.at_the_end()
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        scene.checks.broken(f"{type(error).__name__} in {at.name}, line {at.lineno}: {error}")
     scene.checks.counts["steps"] += scene.loop.steps
     return Outcome(
         seed, tuple(scene.story), tuple(scene.checks.violations), scene.checks.counts, faults

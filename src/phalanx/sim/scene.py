@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from phalanx.clock import SECOND_NS
+from phalanx.errors import StoreError
 from phalanx.names import Keys, job_id
 from phalanx.plan.job import CheckpointPlan, JobPlan, RestartRule
 from phalanx.reconcile.decision import ECS_TIMING, Timing
@@ -172,9 +173,14 @@ class Scene:
         found = self.root.values.get(self.keys.head)
         return codec.loads(Head, _body(found.data)) if found else None
 
-    def request_stop(self) -> None:
-        """The user asks, as `phalanx stop` does."""
-        store = self.store("user", "user")
+    def request_stop(self, _: object = None) -> None:
+        """The user asks, as `phalanx stop` does, and asks again while there is no answer."""
+        try:
+            self._ask_to_stop(self.store("user", "user"))
+        except StoreError:
+            self.loop.after(10.0, self.request_stop)
+
+    def _ask_to_stop(self, store: Store) -> None:
         found = store.read(self.keys.record)
         assert found is not None
         record = codec.loads(Record, found.data)

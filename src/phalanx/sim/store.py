@@ -158,7 +158,7 @@ class SimObjects:
         if roll < 0.4:
             perform()
         elif roll < 0.6:
-            self.root.loop.after(self.rng.expovariate(1 / 30), lambda _: perform())
+            self.root.loop.after(self.rng.expovariate(1 / 30), lambda _: perform() and None)
         if trouble.kind == "conflict":
             raise StoreConflict(f"{key}: a repeated request met itself")
         raise StoreUnclear(f"{key}: the answer was lost")

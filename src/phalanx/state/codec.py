@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -26,10 +26,16 @@ def dumps(value: Any) -> bytes:
 def loads(kind: type[T], data: bytes) -> T:
     """The value that `dumps` wrote. Raises `ValueError` when the bytes are something else."""
     try:
-        value: T = build(kind, json.loads(data))
+        value: T = _parsed(kind, data)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a {kind.__name__}: {error}") from error
     return value
+
+
+@lru_cache(maxsize=256)
+def _parsed(kind: Any, data: bytes) -> Any:
+    """Values are frozen, and the same few objects are read again at every look."""
+    return build(kind, json.loads(data))
 
 
 def plain(value: Any) -> Any:

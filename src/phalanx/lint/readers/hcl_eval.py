@@ -90,22 +90,22 @@ class Evaluator:
     def template(self, syntax: Syntax) -> Any:
         """A quoted text or heredoc; a text that is one interpolation keeps its kind."""
         heredoc = syntax.type == "heredoc_template"
+        raw: bytes = syntax.text
+        at, end = _inside(syntax, raw)
         out: list[Any] = []
         for child in syntax.named_children:
-            if child.type == "template_literal":
-                text = text_of(child)
-                out.append(text if heredoc else _unescape(text))
-            elif child.type == "template_interpolation":
-                inner = next((c for c in child.named_children if c.type == "expression"), None)
-                out.append(self.value(inner) if inner is not None else UNKNOWN)
-            elif child.type == "template_directive":
-                out.append(UNKNOWN)
-        if len(out) == 1 and not isinstance(out[0], str) and not heredoc:
-            return out[0]
+            if child.type not in ("template_interpolation", "template_directive"):
+                continue
+            out.append(_plain(raw[at : child.start_byte - syntax.start_byte], heredoc))
+            inner = _first(child, "expression")
+            known = child.type == "template_interpolation" and inner is not None
+            out.append(self.value(inner) if known else UNKNOWN)
+            at = child.end_byte - syntax.start_byte
+        out.append(_plain(raw[at:end], heredoc))
+        if len(out) == 3 and not heredoc and out[0] == out[2] == "":
+            return out[1]
         text = "".join(as_text(part) for part in out)
-        if heredoc and text_of(syntax).startswith("<<-"):
-            text = _dedent(text)
-        return text
+        return _dedent(text) if raw.startswith(b"<<-") else text
 
     def _tuple(self, syntax: Syntax) -> Any:
         return [self.value(c) for c in syntax.named_children if c.type == "expression"]
@@ -305,6 +305,19 @@ def _apply(sign: str, left: Any, right: Any) -> Any:
         return _OPERATORS[sign](left, right)
     except (TypeError, ZeroDivisionError):
         return UNKNOWN
+
+
+def _inside(syntax: Syntax, raw: bytes) -> tuple[int, int]:
+    """The bytes of a template between its quotes, or between the lines of its identifiers."""
+    if syntax.type != "heredoc_template":
+        return 1, len(raw) - 1
+    last = syntax.named_children[-1].start_byte - syntax.start_byte
+    return raw.find(b"\n") + 1, max(raw.rfind(b"\n", 0, last) + 1, raw.find(b"\n") + 1)
+
+
+def _plain(raw: bytes, heredoc: bool) -> str:
+    text = raw.decode("utf-8", "replace")
+    return text.replace("$${", "${") if heredoc else _unescape(text)
 
 
 def _unescape(text: str) -> str:

@@ -1,0 +1,78 @@
+"""Memory asked for against the memory of the only type."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.linting import only, task
+
+SLUG = "memory-no-headroom"
+
+
+def pinned(kind: str) -> list[dict[str, str]]:
+    return [{"type": "memberOf", "expression": f"attribute:ecs.instance-type == {kind}"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "memory", "severities"),
+    [
+        ("g4dn.xlarge", "16384", ["error"]),
+        ("g4dn.xlarge", "16 GB", ["error"]),
+        ("g4dn.xlarge", "20000", ["error"]),
+        ("g4dn.xlarge", "16000", ["warning"]),
+        ("g4dn.xlarge", "14000", []),
+        ("p5.48xlarge", "2097152", ["error"]),
+        ("p5.48xlarge", "2000000", []),
+        ("unheard.large", "16384", []),
+        ("g5.*", "9999999", []),
+    ],
+)
+def test_of_the_task(kind: str, memory: str, severities: list[str]) -> None:
+    found = only(SLUG, task(memory=memory, placementConstraints=pinned(kind)))
+    assert found == [(severity, "memory") for severity in severities]
+
+
+def test_without_a_pinned_type_nothing_is_known() -> None:
+    assert only(SLUG, task(memory="16384")) == []
+
+
+def test_of_the_container() -> None:
+    text = task({"memory": 16384}, placementConstraints=pinned("g4dn.xlarge"))
+    assert only(SLUG, text) == [("error", "containerDefinitions[0].memory")]
+
+
+def test_the_type_of_the_group_behind_the_service() -> None:
+    text = """
+    resource "aws_launch_template" "t" { instance_type = "g5.xlarge" }
+    resource "aws_autoscaling_group" "g" {
+      launch_template { id = aws_launch_template.t.id }
+    }
+    resource "aws_ecs_capacity_provider" "p" {
+      name = "p"
+      auto_scaling_group_provider { auto_scaling_group_arn = aws_autoscaling_group.g.arn }
+    }
+    resource "aws_ecs_task_definition" "d" {
+      memory                = 16384
+      container_definitions = jsonencode([{ name = "a" }])
+    }
+    resource "aws_ecs_service" "s" {
+      task_definition = aws_ecs_task_definition.d.arn
+      capacity_provider_strategy { capacity_provider = aws_ecs_capacity_provider.p.name }
+    }
+    """
+    assert only(SLUG, text, "m.tf") == [("error", "aws_ecs_task_definition.d.memory")]
+
+
+def test_a_batch_job_of_one_type() -> None:
+    need = [{"type": "MEMORY", "value": "786432"}, {"type": "GPU", "value": "8"}]
+    node = {"container": {"instanceType": "g5.48xlarge", "resourceRequirements": need}}
+    job = {
+        "jobDefinitionName": "j",
+        "type": "multinode",
+        "nodeProperties": {"numNodes": 2, "nodeRangeProperties": [{"targetNodes": "0:", **node}]},
+    }
+    (found,) = only(SLUG, json.dumps(job))
+    assert found[0] == "error"
+    assert found[1].endswith("container.resourceRequirements[0].value")
