@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from phalanx.agent import stacks
 from phalanx.agent.accounts import Account
 from phalanx.agent.command import launcher_argv
 from phalanx.agent.environment import Place, local_ranks, rank_environment
-from phalanx.agent.progress import Progress, make_folder
+from phalanx.agent.progress import Progress, make_folder, read_progress
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.ranks import RankProcess, RankSet, Start, redacted
 from phalanx.agent.seat import SeatPlace
 from phalanx.checkpoint.commit import CommitState, Committer, commit
+from phalanx.errors import StoreError
 from phalanx.frozen import replace
 from phalanx.names import Keys, seat_name
 from phalanx.state import codec
@@ -25,6 +28,10 @@ from phalanx.words import FailureClass, Outcome
 
 if TYPE_CHECKING:
     from phalanx.agent.workplace import Workplace
+
+
+HANG_GRACE_S = 0.2
+"""Between SIGTERM and SIGKILL for ranks that hang: they will not listen."""
 
 
 class AttemptRun:
@@ -40,6 +47,8 @@ class AttemptRun:
         self.world: World | None = None
         self.pending: set[str] = set()
         """Checkpoints that a rank of ours has written its part of, not known to be committed."""
+        self.hang_message = ""
+        self._said = ""
 
     def start(self, world: World) -> None:
         """Start this slot's ranks in this world."""
@@ -47,6 +56,7 @@ class AttemptRun:
         self.world = world
         self.account.first_step = world.checkpoint_step
         self.ranks = RankSet()
+        workplace.stalls.begin(world.checkpoint_step)
         for local_rank in range(local_ranks(workplace.plan)):
             folder = os.path.join(self.place.scratch, str(world.attempt), str(local_rank))
             make_folder(folder)
@@ -72,6 +82,44 @@ class AttemptRun:
         self.account.done_ns = time.monotonic_ns()
         self._commit_pending()
         return replace(me, ranks=state, end=self._end())
+
+    def find_hang(self) -> bool:
+        """Whether a rank has stood still too long: if so, note the stacks of all and stop them."""
+        if self.world is None or self.ranks.state is not Ranks.RUNNING:
+            return False
+        stall = self._workplace().stalls.look(time.monotonic_ns(), self.ranks.progress())
+        if stall is None:
+            return False
+        rank = self.ranks.ranks[stall.local_rank].rank
+        self.hang_message = (
+            f"rank {rank} finished step {stall.step} and then stood still for {stall.for_s:.1f} s"
+            f" (limit {stall.limit_s:.1f} s)"
+        )
+        self.note_stacks()
+        self.ranks.stop("a rank hangs", HANG_GRACE_S)
+        return True
+
+    def note_stacks(self) -> None:
+        """Keep what every rank is doing: in its ending, and whole as evidence."""
+        alive = [one for one in self.ranks.ranks if one.end is None]
+        for one in alive:
+            stacks.forget(one.folder)
+            stacks.ask(one.pid)
+        deadline = time.monotonic() + stacks.WAIT_S
+        for one in alive:
+            is_stopped = stacks.is_stopped(one.pid)
+            wait_s = 0.0 if is_stopped else max(0.0, deadline - time.monotonic())
+            text = stacks.read_stacks(one.folder, wait_s)
+            report = read_progress(one.folder)
+            one.stuck = stacks.stuck_in(one.pid, text)
+            one.place = stacks.where(text)
+            one.still_ns = time.monotonic_ns() - report.at_ns if report.at_ns else 0
+            self._keep_stacks(one.rank, text)
+
+    def _keep_stacks(self, rank: int, text: str) -> None:
+        name = f"stacks-{self.account.attempt}-{rank:05d}"
+        with contextlib.suppress(StoreError):
+            self.store.create(f"{self.keys.evidence}/{name}", text.encode())
 
     def take(self, messages: Sequence[dict[str, Any]]) -> None:
         """What the ranks said: commit what is whole, remember what could not be read."""
@@ -180,11 +228,21 @@ class AttemptRun:
         plan = self._workplace().plan
         who = Committer(self.account.attempt, self._checkpoint_ranks(), plan.source_digest or "")
         for name in sorted(self.pending):
-            outcome = commit(self.store, self.keys, who, name)
+            try:
+                outcome = commit(self.store, self.keys, who, name)
+            except StoreError as error:
+                # A full disk or a root that is away: every beat tries again.
+                self._say_once(f"{name} cannot be committed: {error.line()}")
+                return
             if outcome.state is not CommitState.INCOMPLETE:
                 self.pending.discard(name)
             if outcome.state is CommitState.REFUSED:
                 print(f"{name} is not committed: {outcome.reason}", file=sys.stderr, flush=True)
+
+    def _say_once(self, text: str) -> None:
+        if text != self._said:
+            self._said = text
+            print(text, file=sys.stderr, flush=True)
 
     def _checkpoint_ranks(self) -> int:
         """Ranks that write parts: under `torchrun` each slot's agent starts several."""
@@ -197,15 +255,16 @@ class AttemptRun:
         account, ranks = self.account, self.ranks.ranks
         reports = self.ranks.progress()
         ends = tuple(redacted(r.end, self._workplace().secrets) for r in ranks if r.end is not None)
+        failure = FailureClass.HANG if self.hang_message else None
         unreadable = next((r.unreadable for r in ranks if r.unreadable is not None), None)
         return End(
             slot=account.slot,
             incarnation=account.incarnation,
             attempt=account.attempt,
-            outcome=_outcome(self.ranks),
+            outcome=Outcome.FAILED if self.hang_message else _outcome(self.ranks),
             ranks=ends,
-            failure=FailureClass.CHECKPOINT_UNREADABLE if unreadable is not None else None,
-            message=self.ranks.stop_reason,
+            failure=FailureClass.CHECKPOINT_UNREADABLE if unreadable is not None else failure,
+            message=self.hang_message or self.ranks.stop_reason,
             checkpoint=unreadable[0] if unreadable is not None else None,
             step=max([account.first_step, *(p.step for p in reports)]),
             finished=bool(ranks) and all(r.has_announced_end for r in ranks),

@@ -127,9 +127,9 @@ class Agent:
             self._missing_since = now
             say(f"StoreUnreachable: {error.line()}")
         is_gone = not os.path.isdir(self.place.root)
-        if is_gone and now - self._missing_since > GONE_AFTER_S:
-            return protocol.decide(self.me, Seen(None), time.monotonic_ns())
-        if self.me.asked_to_leave:
+        if self.me.asked_to_leave or (is_gone and now - self._missing_since > GONE_AFTER_S):
+            if self.current is not None:
+                self.me = self.current.update(self.me, Seen(None))
             return protocol.decide(self.me, Seen(None), time.monotonic_ns())
         return protocol.Wait("the root cannot be read", 0.2)
 
@@ -167,6 +167,8 @@ class Agent:
 
     def _stop_ranks(self, move: protocol.StopRanks) -> None:
         plan = self._plan_record().plan
+        if move.is_hang:
+            self._attempt().note_stacks()
         self._attempt().stop(move.why, plan.stop_grace_s if move.by_user else RESTART_GRACE_S)
         self._sleep(0.01)
 
@@ -247,6 +249,7 @@ class Agent:
         with contextlib.suppress(StoreError):
             if self.current is not None:
                 self.current.beat()
+                self.current.find_hang()
             self.revive()
 
     def _close_attempt(self) -> None:

@@ -14,7 +14,7 @@ from phalanx.clock import SECOND_NS
 from phalanx.frozen import frozen, replace
 from phalanx.state.gang import End, Head, Member, World
 from phalanx.state.record import Record
-from phalanx.words import Outcome, Phase
+from phalanx.words import FailureClass, Outcome, Phase
 
 FREEZE_STEP_S = 0.2
 """Position k among the members waits k times this long before it freezes."""
@@ -112,6 +112,8 @@ class StopRanks:
 
     why: str
     by_user: bool = False
+    is_hang: bool = False
+    """Another slot hangs: what these ranks are doing is evidence."""
 
 
 @frozen
@@ -178,7 +180,8 @@ def _in_attempt(me: Me, seen: Seen, record: Record, now_ns: int) -> Move:
     ]
     if broken:
         if me.ranks is Ranks.RUNNING:
-            return StopRanks(f"slot {broken[0].slot} ended")
+            is_hang = any(e.failure is FailureClass.HANG for e in broken)
+            return StopRanks(f"slot {broken[0].slot} ended", is_hang=is_hang)
         return Wait("the attempt is broken; waiting for the next")
     if seen.world is not None:
         return _in_world(me, seen.world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import time
@@ -39,6 +40,9 @@ class RankProcess:
         self.unreadable: tuple[str, str] | None = None
         """(checkpoint, because) when the rank said so."""
         self.has_announced_end = False
+        self.stuck = ""
+        self.place = ""
+        self.still_ns = 0
         self.end: RankEnd | None = None
 
 
@@ -95,7 +99,7 @@ class RankSet:
             self.stop_deadline_ns = time.monotonic_ns() + int(grace_s * 1e9)
             self.stop_reason = why
         for one in self.ranks:
-            if one.end is None and not one.told_to_stop:
+            if one.end is None and not one.told_to_stop and not _has_ended(one):
                 one.told_to_stop = True
                 processes.signal_group(one.pid, signal.SIGTERM)
                 processes.signal_group(one.pid, signal.SIGCONT)
@@ -168,6 +172,10 @@ class RankSet:
             told_to_stop=one.told_to_stop,
             after_ns=time.monotonic_ns() - self.started_ns,
             order=sum(other.end is not None for other in self.ranks),
+            stuck=one.stuck,
+            place=one.place,
+            still_ns=one.still_ns,
+            step=read_progress(one.folder).step,
         )
 
 
@@ -213,6 +221,11 @@ def _fork_cold(start: Start, fds: tuple[int, int]) -> int:
         sys.stderr.write(f"phalanx: cannot start {start.argv[0]}: {error.strerror}\n")
         sys.stderr.flush()
     os._exit(127)
+
+
+def _has_ended(one: RankProcess) -> bool:
+    """Whether the process ended by itself before anybody told it to."""
+    return one.pidfd is None or bool(select.select([one.pidfd], [], [], 0)[0])
 
 
 def _own_wait(pid: int) -> int | None:

@@ -12,16 +12,19 @@ def events(before: Look | None, after: Look) -> list[str]:
     record = after.record
     old = before.record if before else None
     told = len(old.history) if old else 0
-    lines = [_ended(past) for past in record.history[told:]]
+    ended = record.history[told:]
+    is_new_world = before is None or before.world is None or record.attempt > before.record.attempt
+    world = [_world(after)] if after.world is not None and is_new_world else []
+    # The last attempt of a job stays the present one: its world was there before it ended.
+    is_over = any(past.attempt == record.attempt for past in ended)
+    lines = [*(world if is_over else []), *map(_ended, ended)]
     if old is not None and record.attempt > old.attempt:
         lines += _opened(old, record)
     head = after.head.checkpoint if after.head else None
     old_head = before.head.checkpoint if before and before.head else None
     if before is not None and head is not None and head != old_head:
         lines.append(f"checkpoint of step {step_of(head)} is committed")
-    is_new_world = before is None or before.world is None or record.attempt > before.record.attempt
-    if after.world is not None and is_new_world:
-        lines.append(_world(after))
+    lines += [] if is_over else world
     if record.warning and (old is None or old.warning != record.warning):
         lines.append(f"warning: {record.warning}")
     return lines + _state(old, record)
@@ -58,4 +61,5 @@ def _world(look: Look) -> str:
     assert look.world is not None
     world = look.world
     start = f"step {world.checkpoint_step}" if world.checkpoint else "the beginning"
-    return f"attempt {world.attempt}: {world.size} ranks agreed to go on from {start}"
+    ranks = "1 rank agreed" if world.size == 1 else f"{world.size} ranks agreed"
+    return f"attempt {world.attempt}: {ranks} to go on from {start}"

@@ -10,6 +10,8 @@ from phalanx.cli import view
 from phalanx.cli.options import complete_job, json_option, note, out, out_json, root_option, starter
 
 _VERBS = ("list", "verify")
+_LATER = ("restore", "prune")
+"""Words kept free for verbs of a later release: no job can have such a name."""
 
 
 @click.command("checkpoints")
@@ -22,6 +24,8 @@ def command(ctx: click.Context, words: tuple[str, ...], root: str | None, as_jso
 
     `verify` takes the folder of a checkpoint and exits 1 if anything is wrong.
     """
+    if words[0] in _LATER:
+        raise click.UsageError("this release has `checkpoints list` and `verify` only", ctx)
     verb, rest = (words[0], words[1:]) if words[0] in _VERBS else ("list", words)
     if len(rest) != 1:
         what = "PATH" if verb == "verify" else "JOB"

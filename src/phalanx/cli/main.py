@@ -118,7 +118,8 @@ def call(args: Sequence[str], ensure: Ensure | None = None) -> int:
     `ensure` starts controllers in the place of the real one.
     """
     try:
-        result = phalanx.main(list(args), prog_name="phalanx", standalone_mode=False, obj=ensure)
+        words = list(args) or ["--help"]
+        result = phalanx.main(words, prog_name="phalanx", standalone_mode=False, obj=ensure)
         sys.stdout.flush()
     except PhalanxError as error:
         return _say(error.line(), error.exit_code)

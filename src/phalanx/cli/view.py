@@ -223,8 +223,12 @@ def _task(task: View) -> str:
 def _past(past: View) -> str:
     return (
         f"history     attempt {past['attempt']} ended {past['ended']}:"
-        f" {cause(past['first_cause'])}; resumed from step {past['resumed_from_step']}"
+        f" {cause(past['first_cause'])}; {_went_on(past['resumed_from_step'])}"
     )
+
+
+def _went_on(step: int) -> str:
+    return f"resumed from step {step}" if step else "nothing was committed"
 
 
 def _percent(value: float | None) -> str:

@@ -12,12 +12,18 @@ from phalanx.state.gang import End
 from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Cause, Seat
 from phalanx.verdict.first_cause import first_cause
+from phalanx.verdict.hang import hang_cause
 from phalanx.words import FailureClass, Outcome, TaskState
 
-_SECONDARY = frozenset(
-    {FailureClass.NETWORK_FAULT, FailureClass.RENDEZVOUS_TIMEOUT, FailureClass.UNKNOWN}
+_WORTH_A_WAIT = frozenset(
+    {
+        FailureClass.NETWORK_FAULT,
+        FailureClass.RENDEZVOUS_TIMEOUT,
+        FailureClass.UNKNOWN,
+        FailureClass.HANG,
+    }
 )
-"""Usually the echo of a death elsewhere: worth a short wait for its cause."""
+"""Usually the echo of something elsewhere: worth a short wait for the other slots' endings."""
 
 
 def failed_attempt(look: Look) -> Decision | None:
@@ -26,12 +32,28 @@ def failed_attempt(look: Look) -> Decision | None:
     lost = _lost_tasks(look)
     if not bad_ends and not lost:
         return _foreign_world(look)
-    cause = first_cause(look.ends, lost)
+    cause = _first_cause(look, lost)
     if _may_be_an_echo(look, cause, bad_ends, lost):
         return look.wait(
             "Settling", "a rank ended; waiting for the first cause", look.timing.settle_s / 4
         )
-    return restart_or_fail(look, cause, slots_lost(look))
+    return restart_or_fail(look, cause, slots_lost(look) | _blamed(cause))
+
+
+def _first_cause(look: Look, lost: tuple[ObservedTask, ...]) -> Cause:
+    """A death by itself explains a standstill; without one the standstill is looked into."""
+    cause = first_cause(look.ends, lost)
+    if cause.failure is not FailureClass.HANG:
+        return cause
+    spoken = {e.slot for e in look.ends}
+    silent = [s.slot for s in look.record.seats if s.slot not in spoken]
+    return hang_cause(look.ends, silent) or cause
+
+
+def _blamed(cause: Cause) -> frozenset[int]:
+    """The slot that made the gang hang moves to a fresh task: its old one may be frozen."""
+    hangs = cause.failure is FailureClass.HANG and cause.slot is not None
+    return frozenset({cause.slot} if hangs and cause.slot is not None else ())
 
 
 def slots_lost(look: Look) -> frozenset[int]:
@@ -69,7 +91,7 @@ def _may_be_an_echo(
     if lost or len(look.ends) == len(look.record.seats):
         return False
     in_teardown = all(e.finished for e in bad_ends)
-    if cause.failure not in _SECONDARY and not in_teardown:
+    if cause.failure not in _WORTH_A_WAIT and not in_teardown:
         return False
     newest_ns = max(e.at_ns for e in bad_ends)
     return look.age_s(newest_ns) < look.timing.settle_s

@@ -38,6 +38,8 @@ class SimAgent(Occupant):
         self.group: RankGroup | None = None
         self.pending: set[str] = set()
         self.patience_s = 2.0
+        self.pause_next_s = 0.0
+        """Frozen for so long between its next look and what it does about it."""
         super().__init__(scene.loop, f"agent of {task.id}")
 
     def monotonic_ns(self) -> int:
@@ -76,7 +78,7 @@ class SimAgent(Occupant):
             self.looked()
             move = yield from self._next_move()
             if self.rng.random() < 0.5:
-                yield self._lag()
+                yield self.lag()
             if isinstance(move, protocol.Leave):
                 break
             yield from self._carry_out(move)
@@ -84,8 +86,11 @@ class SimAgent(Occupant):
         code = 0 if self.rng.random() < 0.95 else 1
         self.scene.cloud.end(self.task, code, "the agent left", self.rng.uniform(0, 10))
 
-    def _lag(self) -> float:
+    def lag(self) -> float:
         """Mostly short, sometimes long enough for everybody else to move on."""
+        if self.pause_next_s:
+            self.freeze(self.pause_next_s)
+            self.pause_next_s = 0.0
         return self.rng.expovariate(1 / (5.0 if self.rng.random() < 0.05 else 0.01))
 
     def _next_move(self) -> Generator[float, None, Move]:
@@ -108,16 +113,16 @@ class SimAgent(Occupant):
             return Seen(None)
         record = found.record
         if rng.random() < 0.3:
-            yield self._lag()
+            yield self.lag()
         world = read.read_world(store, keys, record.attempt)
         if rng.random() < 0.2:
-            yield self._lag()
+            yield self.lag()
         head, version = read.read_head(store, keys) if world is None else (None, None)
         members: tuple[Member, ...] = ()
         if world is None:
             members = read.read_members(store, keys, record.attempt)
         if rng.random() < 0.2:
-            yield self._lag()
+            yield self.lag()
         ends = read.read_ends(store, keys, record.attempt)
         return Seen(record, members, world, ends, head, version)
 

@@ -29,11 +29,11 @@ def commit_steps(
     store, keys, (attempt, size) = agent.store, agent.scene.keys, who
     for _ in range(ROUNDS):
         head, version = read.read_head(store, keys)
-        yield agent._lag()
+        yield agent.lag()
         manifest_exists = store.read(keys.manifest(name)) is not None
         parts = () if manifest_exists else _parts(agent, name, size)
         move = next_commit_move(head, name, attempt, parts, manifest_exists, size)
-        yield agent._lag()
+        yield agent.lag()
         if isinstance(move, commit.Done):
             return Commit(CommitState.COMMITTED)
         if isinstance(move, commit.Refused):
@@ -64,7 +64,7 @@ def seal_steps(agent: SimAgent, move: Seal) -> Generator[float, None, None]:
     """`agent.seal.seal`, with a pause between choosing and swapping."""
     store, keys = agent.store, agent.scene.keys
     adopted = newest_adoptable(store, keys, move.head, move.attempt, move.unreadable)
-    yield agent._lag()
+    yield agent.lag()
     checkpoint = adopted or choose(store, keys, move.head, move.unreadable).name
-    yield agent._lag()
+    yield agent.lag()
     store.swap(keys.head, codec.dumps(Head(move.attempt, checkpoint)), move.version)

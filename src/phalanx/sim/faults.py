@@ -18,6 +18,7 @@ from phalanx.sim.store import Trouble
 from phalanx.words import FailureClass, TaskState
 
 HOUR_S = 3600.0
+FOR_GOOD_S = 1e7
 
 
 @dataclass(frozen=True)
@@ -261,22 +262,41 @@ def lost_events(scene: Scene, fault: Fault) -> None:
 
 @kind
 def frozen_process(scene: Scene, fault: Fault) -> None:
-    """An agent, its ranks, or both are stopped, and come back."""
+    """An agent, its ranks, or both are stopped, and come back; perhaps on a host cut off as well.
+
+    Some stop at once, some right before their next write, with what they saw in their hands.
+    """
     agent = _agent(scene, fault)
     if agent is None:
         return
-    if fault.pick % 3 != 1:
+    if fault.pick % 7 < 2:
+        agent.pause_next_s = fault.for_s
+    elif fault.pick % 7 < 5:
         agent.freeze(fault.for_s)
-    if fault.pick % 3 != 0 and agent.group is not None:
+    if fault.pick % 7 > 2 and agent.group is not None:
         agent.group.freeze(fault.for_s)
+    if fault.size < 0.4:
+        agent.task.deaf_until_ns = scene.loop.now_ns + int(fault.for_s * SECOND_NS)
 
 
 @kind
 def deaf_host(scene: Scene, fault: Fault) -> None:
-    """The host's connection to the control plane is cut: no stop arrives there."""
+    """The host's connection to the control plane is cut: no stop arrives there, maybe for good."""
     task = _task(scene, fault)
     if task is not None:
-        task.deaf_until_ns = scene.loop.now_ns + int(fault.for_s * SECOND_NS)
+        for_s = FOR_GOOD_S if fault.size > 0.7 else fault.for_s
+        task.deaf_until_ns = scene.loop.now_ns + int(for_s * SECOND_NS)
+
+
+@kind
+def cut_off_host(scene: Scene, fault: Fault) -> None:
+    """A host loses both the control plane and the store, and trains on."""
+    task = _task(scene, fault)
+    if task is not None:
+        for_s = FOR_GOOD_S if fault.size > 0.5 else fault.for_s
+        until_ns = scene.loop.now_ns + int(for_s * SECOND_NS)
+        task.deaf_until_ns = until_ns
+        scene.root.troubles.append(Trouble("outage", until_ns, 1.0, frozenset({task.host})))
 
 
 @kind

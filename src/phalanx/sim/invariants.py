@@ -125,7 +125,8 @@ class Invariants:
         self.hold(record.phase.is_terminal, f"the job never ended: {told}")
         if record.phase.is_terminal:
             self.hold(record.sweeps >= 2, f"the job was never swept: {told}")
-            alive = [task.id for task in self.scene.cloud.alive()]
+            now_ns = self.scene.loop.now_ns
+            alive = [t.id for t in self.scene.cloud.alive() if t.deaf_until_ns < now_ns]
             self.hold(not alive, f"alive long after the end: {', '.join(alive)}")
             self._allowed_end(record)
 

@@ -95,6 +95,7 @@ class Scene:
         self.agents: list[SimAgent] = []
         self.controllers: list[SimController] = []
         self.cloud = Cloud(self.loop, self.stream("cloud"), self._new_agent, self._on_change)
+        self.cloud.token_life_s = self.stream("tokens").choice((3600.0, 86400.0))
         self.moods = Moods(self.cloud, self.stream("moods"))
         self.unreadable: set[str] = set()
         self.teardown_chance = 0.0

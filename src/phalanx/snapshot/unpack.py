@@ -79,7 +79,7 @@ def _extract(data: memoryview, draft: str) -> None:
                     os.makedirs(path, exist_ok=True)
                 elif member.isreg() and not member.issparse():
                     content = tar.extractfile(member)
-                    _write_file(path, content.read() if content else b"", member.mode & 0o755)
+                    _write_file(path, content.read() if content else b"", member.mode & 0o700)
                 else:
                     raise StoreError(f"the snapshot holds {member.name!r}, which is no plain file")
     except tarfile.TarError as error:

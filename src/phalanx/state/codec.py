@@ -26,7 +26,8 @@ def dumps(value: Any) -> bytes:
 def loads(kind: type[T], data: bytes) -> T:
     """The value that `dumps` wrote. Raises `ValueError` when the bytes are something else."""
     try:
-        value: T = _parsed(kind, data)
+        key: Any = kind
+        value: T = _parsed(key, data)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a {kind.__name__}: {error}") from error
     return value

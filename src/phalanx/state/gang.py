@@ -81,6 +81,14 @@ class RankEnd:
     """Age of the agent when it saw the end, on its monotonic clock."""
     order: int = 0
     """Order in which the agent saw its ranks end; 0 was first."""
+    stuck: str = ""
+    """After a hang: where it stood, `stopped`, `collective` or `code`; '' when not known."""
+    place: str = ""
+    """After a hang: the innermost line of the script, `train.py:41 in <module>`."""
+    still_ns: int = 0
+    """After a hang: how long it had stood still."""
+    step: int = 0
+    """Steps it had finished, as it last said."""
 
 
 @frozen

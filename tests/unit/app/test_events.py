@@ -73,3 +73,13 @@ def test_waiting_stopping_and_warnings_are_told(see):
     assert events(see(waiting), see(waiting)) == []
     stopping = replace(FIRST, phase=Phase.STOPPING, message="asked to stop")
     assert events(see(FIRST), see(stopping)) == ["Stopping: asked to stop"]
+
+
+def test_an_attempt_that_began_and_ended_between_two_looks_is_told_in_order(see):
+    past = record().history[0]
+    world = World(0, (Member(0, 0, 0, "127.0.0.1", 1, ranks=1),))
+    after = replace(FIRST, history=(past,), phase=Phase.FAILED)
+    assert events(see(FIRST), see(after, world=world)) == [
+        "attempt 0: 1 rank agreed to go on from the beginning",
+        "attempt 0 ended: Killed: rank 1 (slot 1) was killed by SIGKILL",
+    ]

@@ -93,3 +93,10 @@ def test_a_checkpoint_whose_manifest_is_gone_still_has_a_status(phalanx, made):
     made.store.delete(Keys("gpt-1").manifest(checkpoint_name(200, 1)))
     view = json.loads(phalanx("status", "gpt-1", "--json").out)
     assert view["checkpoint"] == {"step": 200, "attempt": 1, "committed_at": None}
+
+
+@pytest.mark.parametrize("verb", ["restore", "prune"])
+def test_verbs_of_a_later_release_say_what_there_is(phalanx, made, verb):
+    answer = phalanx("checkpoints", verb, "gpt-1")
+    assert answer.code == 2
+    assert "this release has `checkpoints list` and `verify` only" in answer.err

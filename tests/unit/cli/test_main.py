@@ -64,6 +64,12 @@ def test_every_verb_of_the_table_works_and_has_help(phalanx, verb):
         assert "--json" in answer.out
 
 
+def test_no_words_at_all_show_the_help(phalanx):
+    answer = phalanx()
+    assert answer.code == 0
+    assert answer.out == phalanx("--help").out
+
+
 def test_help_lists_the_verbs_in_the_order_of_a_jobs_life(phalanx):
     out = phalanx("--help").out
     places = [out.index(f"\n  {verb} ") for verb in VERBS]

@@ -94,8 +94,16 @@ def _run_module(files: TaskFiles, argv: Sequence[str]) -> int:
     finally:
         # A rank forked by the agent may come through here as well: only the owner speaks.
         if os.getpid() == owner:
-            files.put_exit(code)
+            _leave_exit(files, code)
     return code
+
+
+def _leave_exit(files: TaskFiles, code: int) -> None:
+    """A root that was deleted meanwhile takes no exit code; nobody is left to read one."""
+    try:
+        files.put_exit(code)
+    except OSError as error:
+        print(f"no exit code is left: {files.folder}: {error.strerror}", file=sys.stderr)
 
 
 def _exit_code(error: SystemExit) -> int:

@@ -1,0 +1,78 @@
+"""When does a rank that no longer steps count as hung? Pure: it is told the time.
+
+The limit is learned: a multiple of the longest step seen in this task, never under a minute. Until
+a few steps of an attempt are done, in an announced phase, and while a save is being written, only
+the long start time-out applies, so that a slow first step, an evaluation or a big save is no alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phalanx.agent.progress import Progress
+from phalanx.clock import SECOND_NS
+from phalanx.frozen import frozen
+
+SHORTEST_S = 60.0
+FACTOR = 10.0
+"""Times the longest step seen."""
+WARM_UP_STEPS = 3
+"""Steps of an attempt before a verdict is possible."""
+
+
+@frozen
+class Stall:
+    """A rank that has stood still for longer than its limit."""
+
+    local_rank: int
+    for_s: float
+    limit_s: float
+    step: int
+
+
+class StallWatch:
+    """Learns step times over all attempts of one task, and finds ranks that stand still."""
+
+    def __init__(self, after_s: float | None, patience_s: float) -> None:
+        """`after_s`: the job's own limit, None to learn it. `patience_s`: when excused."""
+        self._after_s = after_s
+        self._patience_s = patience_s
+        self._longest_s = 0.0
+        self._first_step = 0
+        self._last: dict[int, Progress] = {}
+
+    def begin(self, first_step: int) -> None:
+        """A new attempt starts from this step."""
+        self._first_step = first_step
+        self._last = {}
+
+    def limit_s(self, report: Progress) -> float:
+        """How long this rank may stand still now."""
+        excused = report.phase != "train" or report.saving
+        if excused or report.step < self._first_step + WARM_UP_STEPS:
+            return self._patience_s
+        if self._after_s is not None:
+            return self._after_s
+        return max(SHORTEST_S, FACTOR * self._longest_s)
+
+    def look(self, now_ns: int, reports: Sequence[Progress]) -> Stall | None:
+        """The rank that has stood still longest beyond its limit, or None."""
+        found = None
+        for local_rank, report in enumerate(reports):
+            self._learn(local_rank, report)
+            if report.at_ns == 0 or report.phase == "done":
+                continue
+            still_s = (now_ns - report.at_ns) / SECOND_NS
+            limit_s = self.limit_s(report)
+            if still_s > limit_s and (found is None or still_s > found.for_s):
+                found = Stall(local_rank, still_s, limit_s, report.step)
+        return found
+
+    def _learn(self, local_rank: int, report: Progress) -> None:
+        before = self._last.get(local_rank)
+        self._last[local_rank] = report
+        if before is None or report.step <= before.step or before.step <= self._first_step:
+            return
+        if before.phase == "train" and report.phase == "train":
+            pace_s = (report.at_ns - before.at_ns) / SECOND_NS / (report.step - before.step)
+            self._longest_s = max(self._longest_s, pace_s)

@@ -1,0 +1,95 @@
+"""Which rank made a gang hang? All stand still; the one that stopped first is to blame.
+
+Evidence, strongest first: a process that is stopped; fewer finished steps than the others; standing
+in its own code while the others wait in a collective; standing at another line than the others;
+having stood still longest. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from phalanx.state.gang import End, RankEnd
+from phalanx.state.record import Cause
+from phalanx.words import FailureClass
+
+
+class _Seen(NamedTuple):
+    slot: int
+    incarnation: int
+    rank: RankEnd
+
+
+def hang_cause(ends: Sequence[End], silent_slots: Sequence[int] = ()) -> Cause | None:
+    """The cause when an agent found a hang; None when none did.
+
+    `silent_slots` wrote no ending: an agent that cannot even say how its ranks stood is frozen.
+    """
+    told = [e for e in sorted(ends, key=lambda e: e.slot) if e.failure is FailureClass.HANG]
+    if not told:
+        return None
+    seen = [_Seen(e.slot, e.incarnation, r) for e in ends for r in e.ranks]
+    seen.sort(key=lambda s: s.rank.rank)
+    if silent_slots and not any(s.rank.stuck == "stopped" for s in seen):
+        slot = min(silent_slots)
+        message = f"slot {slot} is frozen: its agent gives no sign while the others wait for it"
+        return Cause(FailureClass.HANG, message, slot=slot, evidence=_evidence(told, seen))
+    blamed, because = _blame(seen)
+    if blamed is None:
+        message = f"{told[0].message}; nothing tells which rank stopped first"
+        return Cause(FailureClass.HANG, message, told[0].slot, None, (), _evidence(told, seen))
+    message = f"rank {blamed.rank.rank} (slot {blamed.slot}) hangs: {because}"
+    return Cause(
+        FailureClass.HANG,
+        message,
+        slot=blamed.slot,
+        rank=blamed.rank.rank,
+        evidence=_evidence(told, seen),
+    )
+
+
+def _blame(seen: list[_Seen]) -> tuple[_Seen | None, str]:
+    stopped = [s for s in seen if s.rank.stuck == "stopped"]
+    if stopped:
+        return stopped[0], "its process is stopped (SIGSTOP)"
+    steps = [s.rank.step for s in seen]
+    if seen and min(steps) < max(steps):
+        behind = min(seen, key=lambda s: s.rank.step)
+        at = f" at {behind.rank.place}" if behind.rank.place else ""
+        return behind, f"it finished step {behind.rank.step}, others step {max(steps)}{at}"
+    waiting = [s for s in seen if s.rank.stuck == "collective"]
+    own = [s for s in seen if s.rank.stuck == "code"]
+    if own and waiting:
+        return own[0], f"it is at {own[0].rank.place or 'its own code'}, the others wait for it"
+    odd = _odd_one(seen)
+    if odd is not None:
+        return odd, f"it is at {odd.rank.place}, the others elsewhere"
+    moving = [s for s in seen if s.rank.still_ns]
+    if len(moving) > 1:
+        first = max(moving, key=lambda s: s.rank.still_ns)
+        return first, f"it stood still first ({first.rank.still_ns / 1e9:.1f} s)"
+    return (seen[0], "it stood still") if len(seen) == 1 else (None, "")
+
+
+def _odd_one(seen: list[_Seen]) -> _Seen | None:
+    """The only rank at a line of its own, when most others share one."""
+    places = Counter(s.rank.place for s in seen if s.rank.place)
+    if len(seen) < 3 or len(places) < 2:
+        return None
+    lonely = [s for s in seen if places[s.rank.place] == 1]
+    return lonely[0] if len(lonely) == 1 else None
+
+
+def _evidence(told: Sequence[End], seen: list[_Seen]) -> tuple[tuple[str, str], ...]:
+    said = [(f"ends/{e.slot}.{e.incarnation}", e.message) for e in told]
+    stood = [
+        (
+            f"evidence stacks of rank {s.rank.rank}",
+            f"step {s.rank.step}, {s.rank.stuck or 'unknown'}"
+            + (f" at {s.rank.place}" if s.rank.place else ""),
+        )
+        for s in seen
+    ]
+    return tuple(said + stood)
