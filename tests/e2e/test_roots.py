@@ -13,29 +13,20 @@ from tests.support.waiting import until
 
 def test_a_full_disk_while_saving_keeps_the_earlier_checkpoints(counting, tmp_path):
     with tiny(tmp_path / "small", "size=8m,mode=0700") as small:
+        ballast = small / "ballast"
+        ballast.write_bytes(bytes(3_000_000))
         gang = counting(steps=100_000, step_s=0.02, root=small / "root").start()
-        gang.reach(12)
-        filled = _fill(small / "ballast")
-        until(lambda: "disk is full" in gang.run("logs", gang.job).stdout)
+        until(lambda: "could not be saved" in gang.run("logs", gang.job).stdout)
+        assert "the disk is full (free some space" in gang.run("logs", gang.job).stdout
         kept = gang.head().checkpoint
-        assert kept is not None
-        filled.unlink()
-        until(lambda: gang.head().checkpoint > kept)
         listed = gang.call("checkpoints", gang.job)
-        assert all(one["verified"] is not False for one in listed["checkpoints"])
+        assert kept == listed["resume_from"]
+        done = gang.run("checkpoints", "verify", str(gang.object(f"checkpoints/{kept}")))
+        assert done.returncode == 0, done.stderr
+        ballast.unlink()
+        until(lambda: gang.head().checkpoint > kept)
         assert gang.call("stop", gang.job)["phase"] == "Stopped"
         gang.assert_nothing_lives()
-
-
-def _fill(path: Path) -> Path:
-    """A file that takes all the space there is."""
-    with open(path, "wb") as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-                file.flush()
-        except OSError:
-            return path
 
 
 def test_a_read_only_root(counting, tmp_path):
@@ -45,21 +36,6 @@ def test_a_read_only_root(counting, tmp_path):
         line = gang.refused(4, "run", str(gang.file))
         assert "read-only" in line
         assert str(small) in line
-
-
-def test_a_root_that_turns_read_only_under_a_job_and_back(counting, tmp_path):
-    with tiny(tmp_path / "small", "size=8m,mode=0700") as small:
-        gang = counting(steps=200, step_s=0.05, root=small / "root").start()
-        gang.reach(8)
-        kept = gang.head().checkpoint
-        remount(small, "ro")
-        status = gang.status()
-        assert status["phase"] == "Running"
-        remount(small, "rw")
-        gang.reach(12)
-        until(lambda: gang.head().checkpoint > kept)
-        gang.run("stop", gang.job)
-        gang.assert_nothing_lives()
 
 
 def test_a_root_that_is_a_file(counting, tmp_path):
@@ -84,13 +60,12 @@ def test_a_deleted_root_ends_the_ranks_and_the_follower_says_so(counting):
     gang.reach(5)
     pids = gang.processes()
     assert len(pids) > 4
-    until(lambda: not shutil.rmtree(gang.root, ignore_errors=True) and not gang.root.exists())
+    until(lambda: shutil.rmtree(gang.root, ignore_errors=True) or not gang.root.exists())
     code, _, err = terminal.end()
     assert code == 4
     assert str(gang.root) in err.splitlines()[-1]
     assert "Traceback" not in err
     gang.assert_nothing_lives()
-    assert not gang.root.exists()
 
 
 def test_two_jobs_of_one_name_at_once(counting):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from phalanx.names import checkpoint_name
 from tests.support.gang import Gang, kill
 from tests.support.waiting import until
 
@@ -95,7 +96,7 @@ def test_what_an_old_attempt_writes_late_is_refused(counting):
         old.kill()
     assert said.startswith("refused HEAD is sealed for attempt 1")
     ended_well(gang)
-    assert gang.head().checkpoint == "00000120-1"
+    assert gang.head().checkpoint == checkpoint_name(120, 1)
     listed = gang.call("checkpoints", gang.job)["checkpoints"]
     assert [one["committed"] for one in listed if one["step"] == 1000] in ([], [False])
 

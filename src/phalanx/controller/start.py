@@ -29,7 +29,6 @@ def spawn(root: str | os.PathLike[str], job: str) -> None:
     argv = [sys.executable, "-m", "phalanx.controller", "--root", str(root), "--job", job]
     folder = os.path.join(root, Keys(job).base)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, "controller.log")
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:

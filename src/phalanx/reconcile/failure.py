@@ -37,7 +37,7 @@ def failed_attempt(look: Look) -> Decision | None:
         return look.wait(
             "Settling", "a rank ended; waiting for the first cause", look.timing.settle_s / 4
         )
-    return restart_or_fail(look, cause, slots_lost(look) | _blamed(cause))
+    return restart_or_fail(look, cause, slots_lost(look) | _blamed(look, cause))
 
 
 def _first_cause(look: Look, lost: tuple[ObservedTask, ...]) -> Cause:
@@ -50,10 +50,17 @@ def _first_cause(look: Look, lost: tuple[ObservedTask, ...]) -> Cause:
     return hang_cause(look.ends, silent) or cause
 
 
-def _blamed(cause: Cause) -> frozenset[int]:
-    """The slot that made the gang hang moves to a fresh task: its old one may be frozen."""
-    hangs = cause.failure is FailureClass.HANG and cause.slot is not None
-    return frozenset({cause.slot} if hangs and cause.slot is not None else ())
+def _blamed(look: Look, cause: Cause) -> frozenset[int]:
+    """A slot that hangs twice running, or whose agent is frozen too, moves to a fresh task."""
+    if cause.failure is not FailureClass.HANG or cause.slot is None:
+        return frozenset()
+    history = look.record.history
+    again = bool(history) and (history[-1].cause.failure, history[-1].cause.slot) == (
+        cause.failure,
+        cause.slot,
+    )
+    is_frozen = all(e.slot != cause.slot for e in look.ends)
+    return frozenset({cause.slot}) if again or is_frozen else frozenset()
 
 
 def slots_lost(look: Look) -> frozenset[int]:

@@ -63,6 +63,7 @@ class LocalBackend:
         body = json.loads(request.body)
         env = self._environment(body)
         with _our_errors("start a task"):
+            self._need_root()
             files = self._table.files(request.job, request.token)
             if files.claim() is not None:
                 return

@@ -182,6 +182,8 @@ class Evaluator:
             key: Any = int(digits) if digits.isdigit() else UNKNOWN
         else:
             key = self.value(expression)
+        if isinstance(value, Ref) and not value.attribute and isinstance(key, (int, str)):
+            return Ref(value.address + _bracketed(key), "")
         return member(value, key)
 
     def items(self, value: Any) -> list[Any] | None:
@@ -264,11 +266,9 @@ def member(value: Any, key: Any) -> Any:
     if isinstance(value, Ref):
         if isinstance(key, (Unknown, type(None))):
             return UNKNOWN
-        shown = f"[{key}]" if isinstance(key, int) else f'["{key}"]'
         if value.attribute:
-            return Ref(value.address, f"{value.attribute}{shown}")
-        is_index = isinstance(key, int) or not key.replace("_", "a").isalnum()
-        return Ref(value.address + shown, "") if is_index else Ref(value.address, key)
+            return Ref(value.address, f"{value.attribute}{_bracketed(key)}")
+        return Ref(value.address, str(key))
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key, UNKNOWN)
     if isinstance(value, list) and isinstance(key, int) and -len(value) <= key < len(value):
@@ -291,6 +291,10 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "&&": lambda a, b: bool(a) and bool(b),
     "||": lambda a, b: bool(a) or bool(b),
 }
+
+
+def _bracketed(key: int | str) -> str:
+    return f"[{key}]" if isinstance(key, int) else f'["{key}"]'
 
 
 def _apply(sign: str, left: Any, right: Any) -> Any:

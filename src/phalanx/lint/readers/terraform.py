@@ -10,8 +10,9 @@ from phalanx.lint import workload
 from phalanx.lint.entity import Entity, Scope
 from phalanx.lint.place import Origin
 from phalanx.lint.readers.build import job_definition, task_definition
-from phalanx.lint.readers.hcl import HclFile, parse
+from phalanx.lint.readers.hcl import Block, HclFile, parse
 from phalanx.lint.readers.hcl_functions import Encoded
+from phalanx.lint.readers.tf_known import known_resources, known_source
 from phalanx.lint.readers.tf_module import Module, Tree, join, normal
 from phalanx.lint.readers.tf_origin import LocalOrigin, ResourceOrigin
 from phalanx.lint.readers.tf_shapes import SHAPES, Shape, translate
@@ -61,8 +62,7 @@ def _roots(tree: Tree) -> list[str]:
     for folder in tree.modules:
         module = Module(tree, folder, {})
         for block in module.blocks:
-            pair = block.body.attributes.get("source") if block.kind == "module" else None
-            source = module.evaluator.value(pair[1]) if pair else None
+            source = module.source_of(block)
             if isinstance(source, str) and source.startswith("."):
                 called.add(join(folder, source))
     return [folder for folder in tree.modules if folder not in called] or list(tree.modules)
@@ -78,13 +78,33 @@ def _module(module: Module, scope: Scope) -> list[Entity]:
             native = module.contents(block.body, evaluator)
             data, moves = translate(shape, native)
             origin = ResourceOrigin(module, block, shape, moves)
-            shown = "" if key is None else f"[{key}]" if isinstance(key, int) else f'["{key}"]'
-            name = f"{module.prefix}{address}{shown}"
+            name = f"{module.prefix}{address}{instance_words(key)}"
             out += make(shape, data, origin, name, scope)
+    for block in module.blocks:
+        out += _known(module, block, scope)
     for name in module.locals:
         out += _loose_environment(module, name, scope)
     for child in module.children.values():
         out += _module(child, scope)
+    return out
+
+
+def instance_words(key: object) -> str:
+    """`[0]`, `["a"]`, or nothing for a resource that is not counted."""
+    if key is None:
+        return ""
+    return f"[{key}]" if isinstance(key, int) else f'["{key}"]'
+
+
+def _known(module: Module, block: Block, scope: Scope) -> list[Entity]:
+    source = known_source(block, module.source_of(block))
+    out: list[Entity] = []
+    for key, evaluator in module.instances(block) if source else ():
+        address = f"{module.prefix}module.{block.labels[0]}{instance_words(key)}"
+        native = module.contents(block.body, evaluator)
+        for shape, data, moves, more in known_resources(source, native, address):
+            origin = ResourceOrigin(module, block, shape, moves)
+            out += make(shape, data, origin, address + more, scope)
     return out
 
 

@@ -14,6 +14,7 @@ from phalanx.lint.readers.tf_shapes import Blocks
 from phalanx.lint.values import UNKNOWN, Ref, Unknown
 
 _INSTANCES_MAX = 16
+_META = frozenset({"count", "for_each", "provider", "providers", "depends_on", "source", "version"})
 _DEPTH_MAX = 8
 
 
@@ -74,7 +75,7 @@ class Module:
         for block in self.blocks:
             if block.kind != "module" or not block.labels or self.depth >= _DEPTH_MAX:
                 continue
-            source = self._attribute(block.body, "source")
+            source = self.source_of(block)
             folder = join(self.folder, source) if isinstance(source, str) else ""
             if not isinstance(source, str) or not source.startswith("."):
                 continue
@@ -84,6 +85,10 @@ class Module:
                 name = block.labels[0]
                 out[name] = Module(self.tree, folder, inputs, prefix, self.depth + 1)
         return out
+
+    def source_of(self, block: Block) -> Any:
+        """Where a module block's code comes from; None for any other block."""
+        return self._attribute(block.body, "source") if block.kind == "module" else None
 
     def output(self, name: str) -> Any:
         """The value of an output."""
@@ -107,7 +112,9 @@ class Module:
             return self._local(first), 1
         if name == "module":
             child = self.children.get(first)
-            return (child.output(path[1]) if child and len(path) > 1 else UNKNOWN), 2
+            if child is None:
+                return Ref(f"{self.prefix}module.{first}", ""), 1
+            return (child.output(path[1]) if len(path) > 1 else UNKNOWN), 2
         if name == "data":
             address = ".".join(["data", *path[:2]])
             document = self._policy_document(path)
@@ -213,7 +220,7 @@ class Module:
         """Attributes and blocks of a body as data; repeated blocks as `Blocks`."""
         out: dict[str, Any] = {}
         for name, (_, expression) in body.attributes.items():
-            if name not in ("count", "for_each", "provider", "depends_on"):
+            if name not in _META:
                 out[name] = evaluator.value(expression)
         for block in body.blocks:
             if block.kind in ("lifecycle", "provisioner", "connection", "timeouts"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phalanx.lint.place import Path, Place, Span, spell
 from phalanx.lint.readers.hcl import Block, Body, HclFile, Syntax, text_of
 from phalanx.lint.readers.tf_module import Module
-from phalanx.lint.readers.tf_shapes import Moves, Shape, own_words, snake
+from phalanx.lint.readers.tf_shapes import JSON_TEXT, Moves, Shape, own_words, snake
 
 _WRAPPERS = frozenset(
     {"jsonencode", "base64encode", "base64gzip", "tolist", "sensitive", "tostring"}
@@ -42,7 +42,8 @@ class ResourceOrigin:
     def locate(self, path: Path) -> Place:
         """The place of a member; a missing one is where it belongs."""
         spot, rest = self._find(path)
-        if spot.expression is None:
+        in_json = any(step in JSON_TEXT for step in spot.words) or spot.words[0] == "local"
+        if not in_json:
             rest = tuple(snake(s) if isinstance(s, str) else s for s in rest)
         return spot.place(() if _is_listed(spot) else rest)
 
@@ -52,7 +53,8 @@ class ResourceOrigin:
         return None if rest else literal_span(spot)
 
     def _find(self, path: Path) -> tuple[Spot, Path]:
-        words: Path = (self.block.labels[0], self.block.labels[1])
+        labels = self.block.labels
+        words: Path = ("module", labels[0]) if self.block.kind == "module" else labels[:2]
         start = Spot(words, self.block.file, self.block.syntax, None)
         own, left = own_words(self.shape, path, self.moves)
         if not own:

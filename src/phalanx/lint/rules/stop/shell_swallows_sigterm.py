@@ -10,6 +10,7 @@ from phalanx.lint.world import World
 
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)|`[^`]*`")
 _SPLIT = re.compile(r"&&|\|\||[;\n|]|(?<![>&\d])&(?![>&])")
+_PIPE = re.compile(r"(?<![|>])\|(?!\|)")
 _BACKGROUND = re.compile(r"(?<![>&\d|])&(?![>&\d])")
 
 
@@ -32,19 +33,34 @@ _BACKGROUND = re.compile(r"(?<![>&\d|])&(?![>&\d])")
     facts=("TRN-71", "TRN-67"),
 )
 def shell_swallows_sigterm(container: Container, world: World) -> Found:
-    """Scripts of more than one command whose last one is not exec, without a trap."""
+    """Background processes, pipelines, and lists whose last command is not exec; no trap.
+
+    Bash from 5.1 hands over to the last simple command of a list by itself, dash never does: a
+    list in bash, and a single command in another shell, are an info.
+    """
     script = container.command.script
     if script is None or not container.is_accelerated or container.workload.flavour == "job":
         return
     bare = _QUOTED.sub("''", script)
     parts = [part.strip() for part in _SPLIT.split(bare) if part.strip()]
     parts = [part for part in parts if not part.startswith("#")]
-    if re.search(r"\btrap\b", bare) or len(parts) < 2:
+    if re.search(r"\btrap\b", bare) or not parts or parts[-1].startswith("exec "):
         return
-    if parts[-1].startswith("exec ") and not _BACKGROUND.search(bare):
-        return
-    what = "background processes" if _BACKGROUND.search(bare) else "several commands"
-    yield Hit(
-        container.command.node,
-        message=f"The first process is a shell with {what}: SIGTERM stays with it",
-    )
+    what, severity = _judge(bare, len(parts), "bash" in container.command.words[0])
+    if what:
+        yield Hit(
+            container.command.node,
+            message=f"The first process is a shell with {what}: SIGTERM stays with it",
+            severity=severity,
+        )
+
+
+def _judge(bare: str, parts: int, is_bash: bool) -> tuple[str, str]:
+    """(what is wrong, severity)."""
+    if _BACKGROUND.search(bare):
+        return "background processes", ""
+    if _PIPE.search(bare):
+        return "a pipeline", ""
+    if parts > 1:
+        return "several commands and no exec", "info" if is_bash else ""
+    return ("", "") if is_bash else ("a command without exec (unless it execs by itself)", "info")

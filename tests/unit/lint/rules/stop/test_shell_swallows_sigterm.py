@@ -14,16 +14,32 @@ WHERE = "containerDefinitions[0].command"
     "script",
     [
         "python feeder.py & python train.py & wait",
-        "python prepare.py && python train.py",
         "python train.py | tee log",
-        "python prepare.py; python train.py; echo done",
-        "nvidia-smi\npython train.py",
-        "python feeder.py & exec python train.py",
+        "python feeder.py &\npython train.py",
     ],
 )
-def test_the_program_does_not_hear(script: str) -> None:
-    for words in (["sh", "-c", script], ["/bin/bash", "-ec", script]):
-        assert only(SLUG, task({"command": words})) == [("warning", WHERE)]
+def test_background_processes_and_pipelines(script: str) -> None:
+    for shell in ("sh", "/bin/bash"):
+        assert only(SLUG, task({"command": [shell, "-c", script]})) == [("warning", WHERE)]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "python prepare.py && python train.py",
+        "python prepare.py; python train.py; echo done",
+        "nvidia-smi\npython train.py",
+        "ulimit -n 65536; python train.py",
+    ],
+)
+def test_lists_of_commands(script: str) -> None:
+    assert only(SLUG, task({"command": ["sh", "-c", script]})) == [("warning", WHERE)]
+    assert only(SLUG, task({"command": ["bash", "-ec", script]})) == [("info", WHERE)]
+
+
+def test_one_command() -> None:
+    assert only(SLUG, task({"command": ["sh", "-c", "python a.py > l 2>&1"]})) == [("info", WHERE)]
+    assert only(SLUG, task({"command": ["bash", "-c", "python a.py > l 2>&1"]})) == []
 
 
 @pytest.mark.parametrize(
@@ -32,14 +48,14 @@ def test_the_program_does_not_hear(script: str) -> None:
         "exec python train.py",
         "cd /app && exec python train.py",
         "A=$(cat x; cat y); exec python train.py --a $A",
-        "python train.py",
-        "python train.py > log 2>&1",
+        "python feeder.py & exec python train.py",
         "trap 'kill -TERM $P' TERM; python train.py & P=$!; wait $P",
         "exec python train.py --note 'a & b; c'",
     ],
 )
 def test_the_program_hears(script: str) -> None:
-    assert only(SLUG, task({"command": ["sh", "-c", script]})) == []
+    for shell in ("sh", "bash"):
+        assert only(SLUG, task({"command": [shell, "-c", script]})) == []
 
 
 def test_no_shell_and_no_accelerator() -> None:
