@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,4 +52,4 @@ def recovered_ns(ranks: list[list[Line]], old: set[int], kind: str = "step") -> 
 def step_times_ms(lines: list[Line], skip: int = 1) -> list[float]:
     """Milliseconds between neighbouring steps, without the first `skip`."""
     at = [line.at_ns for line in lines if line.kind == "step"]
-    return [(b - a) / 1e6 for a, b in zip(at, at[1:], strict=False)][skip:]
+    return [(b - a) / 1e6 for a, b in itertools.pairwise(at)][skip:]

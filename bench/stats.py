@@ -35,8 +35,7 @@ def interval(
     """Bootstrap interval of `statistic(*groups)`: each group is resampled by itself."""
     chance = random.Random(seed)
     found = [
-        statistic(*(chance.choices(group, k=len(group)) for group in groups))
-        for _ in range(rounds)
+        statistic(*(chance.choices(group, k=len(group)) for group in groups)) for _ in range(rounds)
     ]
     rest = (1 - COVERAGE) / 2
     return quantile(found, rest), quantile(found, 1 - rest)

@@ -36,7 +36,10 @@ def main(argv: list[str]) -> None:
     try:
         trainer = TorchTrainer(
             body,
-            train_loop_config={"path": os.path.dirname(os.path.abspath(__file__)), "argv": argv[1:]},
+            train_loop_config={
+                "path": os.path.dirname(os.path.abspath(__file__)),
+                "argv": argv[1:],
+            },
             torch_config=TorchConfig(backend="gloo"),
             scaling_config=ScalingConfig(num_workers=ranks, use_gpu=False),
             run_config=RunConfig(

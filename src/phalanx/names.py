@@ -96,6 +96,10 @@ class Keys:
         """Create-once: who takes part, and which checkpoint all restore."""
         return f"{self.attempt(attempt)}/world"
 
+    def hang(self, attempt: int) -> str:
+        """Create-once: an agent found a hang; every agent notes what its ranks are doing."""
+        return f"{self.attempt(attempt)}/hang"
+
     def beats(self, attempt: int) -> str:
         """Folder of beats."""
         return f"{self.attempt(attempt)}/beats"

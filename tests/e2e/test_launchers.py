@@ -66,7 +66,9 @@ def test_a_port_that_a_stranger_has_taken(counting, tmp_path):
     first = status["history"][0]["first_cause"]
     assert (first["slot"], first["rank"]) == (0, 0)
     assert "Address already in use" in first["evidence"]
-    world = [json.loads(gang.object(f"attempts/{a}/world").read_text().splitlines()[0]) for a in (0, 1)]
+    world = [
+        json.loads(gang.object(f"attempts/{a}/world").read_text().splitlines()[0]) for a in (0, 1)
+    ]
     assert world[0]["members"][0]["port"] != world[1]["members"][0]["port"]
 
 

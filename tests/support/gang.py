@@ -273,8 +273,8 @@ def cmdline(pid: int) -> str:
 def environment(pid: int) -> str:
     """Environment of a process; '' when it is gone or dead."""
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().replace(b"\0", b" ").decode(
-            errors="replace"
+        return (
+            Path(f"/proc/{pid}/environ").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         )
     except OSError:
         return ""

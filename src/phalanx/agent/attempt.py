@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from phalanx.agent.workplace import Workplace
 
 
+HANG_SETTLE_S = 1.5
+"""From a hang's finding to the stop of the ranks: every agent reads its stacks meanwhile."""
 HANG_GRACE_S = 0.2
 """Between SIGTERM and SIGKILL for ranks that hang: they will not listen."""
 
@@ -48,6 +50,7 @@ class AttemptRun:
         self.pending: set[str] = set()
         """Checkpoints that a rank of ours has written its part of, not known to be committed."""
         self.hang_message = ""
+        self._hang_stop_at: float | None = None
         self._said = ""
 
     def start(self, world: World) -> None:
@@ -71,6 +74,8 @@ class AttemptRun:
         if self.world is None or me.attempt != self.account.attempt:
             return me
         self.ranks.settle(is_warm_dead=self._workplace().warm is None)
+        if self.wakes_in() == 0.0:
+            self.ranks.stop("a rank hangs", HANG_GRACE_S)
         self.ranks.insist()
         if any(_ended_badly(r.end) for r in self.ranks.ranks if r.end is not None):
             self.ranks.stop("a rank of this slot ended", 1.0)
@@ -85,7 +90,7 @@ class AttemptRun:
 
     def find_hang(self) -> bool:
         """Whether a rank has stood still too long: if so, note the stacks of all and stop them."""
-        if self.world is None or self.ranks.state is not Ranks.RUNNING:
+        if self.world is None or self.ranks.state is not Ranks.RUNNING or self._hang_stop_at:
             return False
         stall = self._workplace().stalls.look(time.monotonic_ns(), self.ranks.progress())
         if stall is None:
@@ -95,9 +100,26 @@ class AttemptRun:
             f"rank {rank} finished step {stall.step} and then stood still for {stall.for_s:.1f} s"
             f" (limit {stall.limit_s:.1f} s)"
         )
-        self.note_stacks()
-        self.ranks.stop("a rank hangs", HANG_GRACE_S)
+        words = f"slot {self.account.slot}: {self.hang_message}"
+        with contextlib.suppress(StoreError):
+            self.store.create(self.keys.hang(self.account.attempt), words.encode())
+        self.join_hang()
         return True
+
+    def join_hang(self) -> None:
+        """Note the stacks now, stop the ranks a little later: others note theirs meanwhile.
+
+        A rank whose peer is stopped no longer stands where it stood.
+        """
+        if self._hang_stop_at is None and self.ranks.state is Ranks.RUNNING:
+            self._hang_stop_at = time.monotonic() + HANG_SETTLE_S
+            self.note_stacks()
+
+    def wakes_in(self) -> float | None:
+        """Seconds until something here is due; None when nothing is."""
+        if self._hang_stop_at is None or self.ranks.state is not Ranks.RUNNING:
+            return None
+        return max(0.0, self._hang_stop_at - time.monotonic())
 
     def note_stacks(self) -> None:
         """Keep what every rank is doing: in its ending, and whole as evidence."""

@@ -93,6 +93,8 @@ class Agent:
         self._missing_since = None
         if self.current is not None:
             self.me = self.current.update(self.me, seen)
+            if seen.is_hang:
+                self.current.join_hang()
         now_ns = time.monotonic_ns()
         self.me = protocol.noticed(self.me, seen, now_ns)
         return protocol.decide(self.me, seen, now_ns)
@@ -118,6 +120,8 @@ class Agent:
             ends=read.read_ends(self.store, self.keys, record.attempt),
             head=head,
             head_version=version,
+            is_hang=world is not None
+            and self.store.read(self.keys.hang(record.attempt)) is not None,
         )
 
     def _without_store(self, error: StoreError) -> protocol.Move:
@@ -211,8 +215,10 @@ class Agent:
         """Wait for news of anything, at most until the next beat is due."""
         self._beat()
         timeout_s = max(0.0, self._beat_due - time.monotonic())
-        if seconds is not None:
-            timeout_s = min(timeout_s, seconds)
+        due_s = self.current.wakes_in() if self.current is not None else None
+        for limit_s in (seconds, due_s):
+            if limit_s is not None:
+                timeout_s = min(timeout_s, limit_s)
         poll = select.poll()
         ranks = self.current.fds() if self.current is not None else ()
         extra = [self._wake_read, self.inbox.fileno()]

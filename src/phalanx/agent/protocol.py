@@ -59,6 +59,8 @@ class Seen:
     ends: tuple[End, ...] = ()
     head: Head | None = None
     head_version: str | None = None
+    is_hang: bool = False
+    """An agent of this attempt found that a rank hangs."""
 
 
 @frozen
