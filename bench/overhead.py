@@ -94,15 +94,23 @@ def rows(trials: Trials) -> list[Row]:
     if not ours or not peer:
         return []
     pairs = [(_own(block), block["ranks"]) for trial in ours for block in trial["cpu"]]
-    blocks = [[ms for t in some for ms in t["block_median_ms"]] for some in (ours, peer)]
-    means = [[t["mean_ms"] for t in some] for some in (ours, peer)]
-    starts = [[t["start_s"] for t in some] for some in (ours, peer)]
+    goal = Goal("ours/peer", 1.01)
     return [
         stats.share_row("overhead.cpu", pairs, "% (CPU s)", Goal("100*ours/peer", 0.5)),
-        stats.ratio_row("overhead.step_median", *blocks, "ms", Goal("ours/peer", 1.01)),
-        stats.ratio_row("overhead.wall", *means, "ms/step", None),
-        stats.ratio_row("overhead.start_to_first_step", *starts, "s", None),
+        stats.ratio_row("overhead.step_median", _blocks(ours), _blocks(peer), "ms", goal),
+        stats.ratio_row("overhead.wall", _all(ours, "mean_ms"), _all(peer, "mean_ms"), "ms", None),
+        stats.ratio_row(
+            "overhead.start_to_first_step", _all(ours, "start_s"), _all(peer, "start_s"), "s", None
+        ),
     ]
+
+
+def _blocks(trials: list[Trial]) -> list[float]:
+    return [ms for trial in trials for ms in trial["block_median_ms"]]
+
+
+def _all(trials: list[Trial], name: str) -> list[float]:
+    return [trial[name] for trial in trials]
 
 
 def _own(block: dict[str, float]) -> float:

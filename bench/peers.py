@@ -26,7 +26,7 @@ def ray_python() -> tuple[str | None, str]:
         return str(python), ""
     say(f"making {folder} for Ray (once; torch and Ray are large)")
     problem = _make(folder, python) or _check(python)
-    return (str(python), "") if problem is None else (None, problem)
+    return (str(python), "") if problem is None else (None, problem.replace(str(folder), "venv"))
 
 
 def _check(python: Path) -> str | None:

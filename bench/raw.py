@@ -21,8 +21,11 @@ class Trials:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{part}{'.quick' if place.QUICK else ''}.jsonl"
         self.code = place.code_digest() if code is None else code
-        lines = self.path.read_text().splitlines() if self.path.exists() else []
-        kept = [json.loads(line) for line in lines if line.endswith("}")]
+        text = self.path.read_text() if self.path.exists() else ""
+        if text and not text.endswith("\n"):  # cut short when the last run was killed
+            text = text[: text.rfind("\n") + 1]
+            self.path.write_text(text)
+        kept = [json.loads(line) for line in text.splitlines()]
         self.all: list[Trial] = [trial for trial in kept if trial["code"] == self.code]
 
     def of(self, case: str, system: str) -> list[Trial]:

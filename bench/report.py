@@ -48,12 +48,17 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def write(parts: dict[str, tuple[list[Row], list[str]]], folder: Path = place.HERE) -> None:
+def write(
+    parts: dict[str, tuple[list[Row], list[str]]],
+    folder: Path = place.HERE,
+    *,
+    is_quick: bool = place.QUICK,
+) -> None:
     """Replace what these parts said before; what other parts said stays.
 
     A quick run writes below `raw` and leaves the committed results alone.
     """
-    target = place.RAW if place.QUICK else folder
+    target = folder / "raw" if is_quick else folder
     target.mkdir(parents=True, exist_ok=True)
     old = _read(target / "results.json", [])
     kept = [row for row in old if row["name"].partition(".")[0] not in parts]
@@ -63,7 +68,7 @@ def write(parts: dict[str, tuple[list[Row], list[str]]], folder: Path = place.HE
     about = {**about, **{name: {**machine(), "notes": said} for name, (_, said) in parts.items()}}
     _put(target / "results.json", every)
     _put(target / "machine.json", about)
-    if not place.QUICK:
+    if not is_quick:
         _fill(folder / "README.md", "\n".join(tables(every, about)))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 ROUNDS = 2000
 """Resamplings of one interval."""
 COVERAGE = 0.95
 
-Samples = Sequence[float]
+Samples = Sequence[Any]
 
 
 def quantile(values: Samples, share: float) -> float:

@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from bench import lines, procs
 from bench.place import BODIES, WORK
@@ -45,7 +47,7 @@ class Shape:
         return [str(folder), *map(str, numbers)]
 
 
-class Session:
+class Session(ABC):
     """One job of one system, in a folder of its own."""
 
     name = ""
@@ -57,13 +59,13 @@ class Session:
         self.files = self.folder / "files"
         self.files.mkdir()
 
+    @abstractmethod
     def start(self) -> None:
         """Begin; comes back at once."""
-        raise NotImplementedError
 
+    @abstractmethod
     def settings(self) -> str:
         """How it is run, for the record."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """End it and remove what it wrote."""
@@ -154,7 +156,7 @@ class Torchrun(Session):
     """Stock torchrun: one agent of this machine starts all ranks."""
 
     name = "torchrun"
-    extra: dict[str, str] = {}
+    extra: ClassVar[dict[str, str]] = {}
 
     def start(self) -> None:
         """Start the launcher in a session of its own."""
@@ -191,7 +193,7 @@ class TorchrunSeparate(Torchrun):
     """torchrun that gives every attempt a store of its own."""
 
     name = "torchrun-separate"
-    extra = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+    extra: ClassVar[dict[str, str]] = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
 
 
 class Ray(Session):

@@ -19,7 +19,6 @@ REFUSED = {
     "checkpoint.dir": "refused",
     "secrets.<name>.ssm": "refused",
     "secrets.<name>.secretsmanager": "refused",
-    "hang.after": "has no effect yet",
     "limits.max_waiting": "has no effect yet",
     "elastic.hold": "has no effect yet",
     "elastic.last_call": "has no effect yet",

@@ -9,13 +9,16 @@ import os
 import signal
 import sys
 import tempfile
+from typing import Any
 
 import ray
 from ray.train import FailureConfig, RunConfig, ScalingConfig
 from ray.train.torch import TorchConfig, TorchTrainer
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 
-def body(config: dict) -> None:
+
+def body(config: dict[str, Any]) -> None:
     """One Ray worker."""
     sys.path.insert(0, config["path"])
     import train_body
@@ -36,10 +39,7 @@ def main(argv: list[str]) -> None:
     try:
         trainer = TorchTrainer(
             body,
-            train_loop_config={
-                "path": os.path.dirname(os.path.abspath(__file__)),
-                "argv": argv[1:],
-            },
+            train_loop_config={"path": HERE, "argv": argv[1:]},
             torch_config=TorchConfig(backend="gloo"),
             scaling_config=ScalingConfig(num_workers=ranks, use_gpu=False),
             run_config=RunConfig(

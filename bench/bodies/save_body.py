@@ -157,7 +157,7 @@ class Ways:
         kind = AsyncCheckpointerType.THREAD
         future = dcp.async_save(self.state, checkpoint_id=path, async_checkpointer_type=kind)
         stalled = now()
-        future.result()  # type: ignore[union-attr]
+        future.result()
         return {"seconds": now() - began, "stall_s": stalled - began}
 
     def clean(self) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import socket
 
-from tests.e2e.conftest import STEPS
 from tests.support.gang import kill
 from tests.support.waiting import until
 
 
-def test_torchrun(new_gang, undisturbed):
-    gang = new_gang(nodes=2, ranks=2, steps=STEPS, extra="launcher: torchrun\n").start()
+def test_torchrun(new_gang):
+    gang = new_gang(nodes=2, ranks=1, steps=60, step_s=0.05, extra="launcher: torchrun\n").start()
     gang.reach(12)
-    kill(gang.rank_pid(3))
+    kill(gang.rank_pid(1))
     status = gang.wait(180)
     assert status["phase"] == "Succeeded", status
     assert status["attempt"] == 1
     assert status["history"][0]["resumed_from_step"] >= 5
-    gang.assert_whole(undisturbed)
+    assert gang.causes() == [("Killed", 1, 1)]
+    assert "SIGKILL" in status["history"][0]["first_cause"]["message"]
+    for rank in (0, 1):  # steps that were done twice had the same loss both times
+        assert sorted(gang.losses(rank)) == list(range(60))
+        assert len(gang.lines(rank)) > 60
     gang.assert_nothing_lives()
 
 
@@ -66,17 +67,13 @@ def test_a_port_that_a_stranger_has_taken(counting, tmp_path):
     first = status["history"][0]["first_cause"]
     assert (first["slot"], first["rank"]) == (0, 0)
     assert "Address already in use" in first["evidence"]
-    world = [
-        json.loads(gang.object(f"attempts/{a}/world").read_text().splitlines()[0]) for a in (0, 1)
-    ]
-    assert world[0]["members"][0]["port"] != world[1]["members"][0]["port"]
 
 
 def test_none_gets_sigterm_on_stop(counting, tmp_path):
-    words = f"trap 'echo bye > {tmp_path}/bye.$RANK; exit 0' TERM; touch {tmp_path}/up.$RANK; sleep 999 & wait"
+    bye, up = f"{tmp_path}/bye.$RANK", f"{tmp_path}/up.$RANK"
+    words = f"trap 'echo bye > {bye}; exit 0' TERM; touch {up}; sleep 999 & wait"
     gang = counting(command=["sh", "-c", words], extra="launcher: none\n").start()
     until(lambda: all((tmp_path / f"up.{rank}").exists() for rank in (0, 1)))
     assert gang.call("stop", gang.job)["phase"] == "Stopped"
     assert all((tmp_path / f"bye.{rank}").exists() for rank in (0, 1))
-    assert signal.SIGTERM
     gang.assert_nothing_lives()

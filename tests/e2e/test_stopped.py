@@ -11,7 +11,6 @@ from phalanx.names import checkpoint_name
 from tests.support.gang import Gang, kill
 from tests.support.waiting import until
 
-
 ZOMBIE = Path(__file__).parents[1] / "support" / "zombie.py"
 
 
@@ -38,7 +37,7 @@ def ended_well(gang: Gang) -> None:
 
 
 def test_a_stopped_rank_does_not_hold_up_the_next_attempt(counting):
-    gang = counting(steps=120, step_s=0.05).start()
+    gang = counting(steps=80, step_s=0.04).start()
     gang.reach(10)
     frozen, other = gang.rank_pid(0), gang.rank_pid(1)
     stop(frozen)
@@ -51,7 +50,7 @@ def test_a_stopped_rank_does_not_hold_up_the_next_attempt(counting):
 
 def test_a_frozen_host_that_is_replaced(counting):
     """Agent and rank of slot 1 stand still; both are gone when the next attempt trains."""
-    gang = counting(steps=120, step_s=0.05).start()
+    gang = counting(steps=80, step_s=0.04).start()
     gang.reach(10)
     agent, frozen = gang.agent_pid(1), gang.rank_pid(1)
     stop(agent, frozen)
@@ -66,7 +65,7 @@ def test_a_frozen_host_that_is_replaced(counting):
 
 def test_a_frozen_host_that_wakes_up(counting):
     """SIGCONT after another slot's rank has died: the old rank is replaced like every other."""
-    gang = counting(steps=120, step_s=0.05).start()
+    gang = counting(steps=80, step_s=0.04).start()
     gang.reach(10)
     agent, frozen = gang.agent_pid(1), gang.rank_pid(1)
     stop(agent, frozen)
@@ -81,7 +80,7 @@ def test_a_frozen_host_that_wakes_up(counting):
 
 
 def test_what_an_old_attempt_writes_late_is_refused(counting):
-    gang = counting(steps=120, step_s=0.05).start()
+    gang = counting(steps=80, step_s=0.04).start()
     gang.reach(10)
     words = (str(gang.root), gang.job, "0", "2", "1000")
     old = subprocess.Popen([sys.executable, str(ZOMBIE), *words], stdout=subprocess.PIPE)
@@ -96,13 +95,13 @@ def test_what_an_old_attempt_writes_late_is_refused(counting):
         old.kill()
     assert said.startswith("refused HEAD is sealed for attempt 1")
     ended_well(gang)
-    assert gang.head().checkpoint == checkpoint_name(120, 1)
+    assert gang.head().checkpoint == checkpoint_name(80, 1)
     listed = gang.call("checkpoints", gang.job)["checkpoints"]
     assert [one["committed"] for one in listed if one["step"] == 1000] in ([], [False])
 
 
 def test_a_stopped_controller_is_replaced_and_harmless_when_it_wakes(counting):
-    gang = counting(steps=160, step_s=0.05).start()
+    gang = counting(steps=80, step_s=0.05).start()
     gang.reach(5)
     old = gang.controller_pid()
     stop(old)

@@ -10,6 +10,8 @@ import torch
 import torch.distributed as dist
 
 from phalanx.train import Checkpointer
+from tests.support.saves import Saves
+from tests.support.waiting import until
 
 
 class Sampler:
@@ -27,8 +29,16 @@ class Sampler:
         self.seen = state["seen"]
 
 
+def a_commit_is_there() -> bool:
+    head = Saves(Path(os.environ["PHALANX_ROOT"]).parent).head()
+    return head is not None and head.checkpoint is not None
+
+
 def main(steps: int, losses: Path, kill_at: int = 0) -> None:
-    """Train; kill this process once `kill_at` steps are done. Losses go to `<losses>.<rank>`."""
+    """Train; after `kill_at` steps kill this process, once something is committed.
+
+    Losses go to `<losses>.<rank>`.
+    """
     torch.manual_seed(0)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     model: torch.nn.Module = torch.nn.Sequential(
@@ -56,6 +66,7 @@ def main(steps: int, losses: Path, kill_at: int = 0) -> None:
             print(step, loss.item().hex(), sampler.seen, file=log, flush=True)
             checkpointer.step(step, loss=loss)
             if step + 1 == kill_at:
+                until(a_commit_is_there)
                 os.kill(os.getpid(), signal.SIGKILL)
     if world > 1:
         dist.destroy_process_group()

@@ -41,6 +41,13 @@ for step in range(first, steps):
     loss.backward()
     optimizer.step()
     time.sleep(max(0.0, step_s - (time.monotonic() - began)))
-    line = f"{os.environ['PHALANX_ATTEMPT']} {step} {time.monotonic_ns()} {loss.item().hex()} {first} .\n"
-    os.write(log, line.encode())
+    words = (
+        os.environ["PHALANX_ATTEMPT"],
+        step,
+        time.monotonic_ns(),
+        loss.item().hex(),
+        first,
+        ".",
+    )
+    os.write(log, " ".join(map(str, words)).encode() + b"\n")
     checkpointer.step(step, loss=loss)

@@ -286,7 +286,9 @@ class AttemptRun:
             outcome=Outcome.FAILED if self.hang_message else _outcome(self.ranks),
             ranks=ends,
             failure=FailureClass.CHECKPOINT_UNREADABLE if unreadable is not None else failure,
-            message=self.hang_message or self.ranks.stop_reason,
+            message=f"checkpoint {unreadable[0]}: {unreadable[1]}"
+            if unreadable is not None
+            else self.hang_message or self.ranks.stop_reason,
             checkpoint=unreadable[0] if unreadable is not None else None,
             step=max([account.first_step, *(p.step for p in reports)]),
             finished=bool(ranks) and all(r.has_announced_end for r in ranks),

@@ -36,6 +36,7 @@ class RankProcess:
         self.status: int | None = None
         """Wait status once known."""
         self.is_gone = False
+        self.gone_at: float | None = None
         self.told_to_stop = False
         self.unreadable: tuple[str, str] | None = None
         """(checkpoint, because) when the rank said so."""
@@ -125,6 +126,16 @@ class RankSet:
     def gone(self, one: RankProcess) -> None:
         """The kernel says that this rank has ended."""
         one.is_gone = True
+        one.gone_at = time.monotonic()
+
+    def unknown_for_s(self) -> float:
+        """How long the end of a rank has been seen without anybody saying how it ended."""
+        waits = [
+            time.monotonic() - one.gone_at
+            for one in self.ranks
+            if one.gone_at is not None and one.end is None and one.status is None
+        ]
+        return max(waits, default=0.0)
 
     def note_status(self, pid: int, status: int) -> None:
         """The warm parent, or our own wait, says how a process ended."""
@@ -196,6 +207,7 @@ def _fork_warm(warm: WarmLink, start: Start, fds: tuple[int, int]) -> int | None
         warm.wait(0.05)
         if start.local_rank in warm.forked:
             return warm.forked.pop(start.local_rank)
+    warm.close()  # frozen: it must not fork later, when nobody waits any more
     return None
 
 

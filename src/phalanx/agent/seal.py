@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from phalanx.agent.protocol import Seal
 from phalanx.checkpoint.find import choose, newest_adoptable
 from phalanx.names import Keys
@@ -18,6 +20,10 @@ def seal(store: Store, keys: Keys, move: Seal) -> bool:
     and one that a rank could not read gives way to its parent.
     """
     adopted = newest_adoptable(store, keys, move.head, move.attempt, move.unreadable)
-    checkpoint = adopted or choose(store, keys, move.head, move.unreadable).name
-    body = codec.dumps(Head(move.attempt, checkpoint))
-    return store.swap(keys.head, body, move.version) is not None
+    choice = choose(store, keys, move.head, move.unreadable)
+    body = codec.dumps(Head(move.attempt, adopted or choice.name))
+    if store.swap(keys.head, body, move.version) is None:
+        return False
+    for name, because in () if adopted else choice.refused:
+        print(f"{name} is passed over: {because}", file=sys.stderr, flush=True)
+    return True

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,10 @@ from phalanx.agent.processes import open_pidfd
 from phalanx.agent.warm import MESSAGE_MAX
 
 _FROM_NULL = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+
+
+STUCK_AFTER_S = 10.0
+"""A warm parent answers in milliseconds; on a crowded machine in a second or two."""
 
 
 class News:
@@ -44,7 +49,7 @@ class WarmLink:
         self.forked: dict[int, int] = {}
         self.store: tuple[int, int] | None = None
         """(pid, port) of the spare collective store."""
-        self._store_asked = False
+        self._store_asked: float | None = None
         self._kept = News()
 
     def fork(
@@ -61,14 +66,25 @@ class WarmLink:
 
     def ask_store(self, address: str) -> None:
         """Ask for a spare collective store unless there is one or one is on its way."""
-        if self.store is not None or self._store_asked or self.is_dead or not self.is_ready:
+        if (
+            self.store is not None
+            or self._store_asked is not None
+            or self.is_dead
+            or not self.is_ready
+        ):
             return
         words = {"op": "store", "address": address}
         try:
             self.socket.send(json.dumps(words).encode())
-            self._store_asked = True
+            self._store_asked = time.monotonic()
         except OSError:
             self.is_dead = True
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a request has gone unanswered for so long that it must be frozen."""
+        asked = self._store_asked
+        return asked is not None and time.monotonic() - asked > STUCK_AFTER_S
 
     def take_store(self) -> tuple[int, int] | None:
         """The spare store, which then belongs to the caller."""
@@ -103,7 +119,7 @@ class WarmLink:
             self.forked[words["key"]] = words["pid"]
         elif words["op"] == "store":
             self.store = (words["pid"], words["port"])
-            self._store_asked = False
+            self._store_asked = None
         elif words["op"] == "exit":
             news.exits.append((words["pid"], words["status"]))
             if self.store is not None and self.store[0] == words["pid"]:

@@ -13,7 +13,7 @@ from phalanx.agent.command import python_script
 from phalanx.agent.environment import base_environment, local_ranks
 from phalanx.agent.seat import SeatPlace, inherited_environment
 from phalanx.agent.stall import StallWatch
-from phalanx.agent.warm_link import WarmLink
+from phalanx.agent.warm_link import STUCK_AFTER_S, WarmLink
 from phalanx.errors import InputError
 from phalanx.names import Keys
 from phalanx.plan.job import JobPlan
@@ -97,7 +97,8 @@ class Workplace:
         if current is not None:
             for pid, status in news.exits:
                 current.ranks.note_status(pid, status)
-        if self.warm.is_dead:
+        is_silent = current is not None and current.ranks.unknown_for_s() > STUCK_AFTER_S / 2
+        if self.warm.is_dead or self.warm.is_stuck or is_silent:
             self.warm.close()
             self.warm = None
             # Its forks die with it and become our children: their ends are still ours to see.

@@ -7,6 +7,7 @@ acting is repaired by the next tick.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 
 from phalanx.backends.base import Cleans
@@ -15,7 +16,8 @@ from phalanx.errors import LaunchRefused, NoCapacity, Throttled
 from phalanx.reconcile.decision import Action, Clean, Decision, Launch, Stop
 from phalanx.reconcile.reconcile import reconcile
 from phalanx.state import codec, read
-from phalanx.state.observed import Observed
+from phalanx.state.gang import Beat
+from phalanx.state.observed import Observed, SeenBeat
 from phalanx.state.record import Cause, Record
 from phalanx.words import FailureClass, Phase
 
@@ -47,9 +49,22 @@ def look(ports: Ports) -> Sight | None:
         world=world,
         ends=read.read_ends(store, keys, record.attempt),
         head=head,
+        beats=() if world is not None else _beats(ports, record),
         leftovers=_leftovers(ports, record, observed_alive=any(t.is_alive for t in tasks)),
     )
     return Sight(record, found.version, observed, store.now_ns())
+
+
+def _beats(ports: Ports, record: Record) -> tuple[SeenBeat, ...]:
+    """The newest signs of the seated agents, of this attempt and the one before."""
+    found = []
+    for seat in record.seats:
+        for attempt in range(max(0, record.attempt - 1), record.attempt + 1):
+            pulse = ports.store.pulse(ports.keys.beat(attempt, seat.slot, seat.incarnation))
+            if pulse is not None:
+                with contextlib.suppress(ValueError):
+                    found.append(SeenBeat(codec.loads(Beat, pulse[0]), pulse[1]))
+    return tuple(found)
 
 
 def decide(sight: Sight, ports: Ports) -> Decision:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 API_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"
@@ -68,7 +68,7 @@ def _by_hand() -> dict[str, Any]:
 
 
 def _data(name: str) -> dict[str, Any]:
-    text = files("phalanx.facts").joinpath(f"data/{name}").read_text("utf-8")
+    text = (Path(__file__).parent / "data" / name).read_text("utf-8")
     made: dict[str, Any] = json.loads(text)
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 
@@ -41,7 +41,7 @@ class FactRow:
 @lru_cache(maxsize=1)
 def rows() -> dict[str, FactRow]:
     """Every fact by id."""
-    text = files("phalanx.facts").joinpath("data/rows.json").read_text("utf-8")
+    text = (Path(__file__).parent / "data" / "rows.json").read_text("utf-8")
     out: dict[str, FactRow] = {}
     for raw in json.loads(text)["rows"]:
         sources = tuple(FactSource(s["url"], s["verified"]) for s in raw["sources"])

@@ -61,7 +61,7 @@ class World:
         names = self._names(kind)
         found = [other for key in _spellings(value) for other in names.get(key, ())]
         matches = [other for other in dict.fromkeys(found) if _together(entity, other)]
-        return matches[0] if matches and _same_scope(matches) else None
+        return matches[0] if matches and _same_document(matches) else None
 
     def links(self, entity: Entity, node: Node, kind: type[E]) -> list[E]:
         """The entities that the members of a list mean."""
@@ -105,5 +105,5 @@ def _spellings(text: str) -> list[str]:
     return list(dict.fromkeys((text, tail, tail.partition(":")[0])))
 
 
-def _same_scope(matches: list[E]) -> bool:
-    return bool(matches) and all(other.scope == matches[0].scope for other in matches)
+def _same_document(matches: list[E]) -> bool:
+    return all(other.scope[0] == matches[0].scope[0] for other in matches)

@@ -61,6 +61,8 @@ class Timing:
     `launch_retry_s`: an intended task that is not to be seen is asked for again (the token makes
     that harmless). `launch_grace_s`: after that long it counts as lost. `settle_s`: how long a
     secondary failure waits for its cause. `sweep_gap_s`: time between two sweeps for strays.
+    `silent_s`: a running task without a beat for that long is frozen or cut off; on a target that
+    is not one machine never below the isolation time plus its stop time-out.
     `prune_wait_s`: from the mark on an old checkpoint to its deletion.
     """
 
@@ -69,6 +71,7 @@ class Timing:
     settle_s: float = 1.0
     sweep_gap_s: float = 0.2
     prune_wait_s: float = 30.0
+    silent_s: float = 10.0
     recheck_s: float = 1.0
 
 
@@ -78,6 +81,7 @@ ECS_TIMING = Timing(
     settle_s=10.0,
     sweep_gap_s=3600.0,
     prune_wait_s=1200.0,
+    silent_s=900.0,
     recheck_s=15.0,
 )
 """For a target with eventual consistency; stopped tasks are forgotten after about an hour."""

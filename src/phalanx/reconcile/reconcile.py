@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phalanx.reconcile import deadlines, ending, failure, launch, steady, success
+from phalanx.reconcile import deadlines, ending, failure, launch, silence, steady, success
 from phalanx.reconcile.decision import Decision, Timing
 from phalanx.reconcile.look import Look
 from phalanx.state.observed import Observed
@@ -25,6 +25,7 @@ POLICIES: tuple[Callable[[Look], Decision | None], ...] = (
     launch.stop_strays,
     launch.note_alive,
     launch.launch_missing,
+    silence.silent_member,
     deadlines.start_timeout,
     steady.gathering,
     steady.running,

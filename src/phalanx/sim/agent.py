@@ -40,6 +40,9 @@ class SimAgent(Occupant):
         self.patience_s = 2.0
         self.pause_next_s = 0.0
         """Frozen for so long between its next look and what it does about it."""
+        self.died_ns = 0
+        self._mute_since_ns = 0
+        self._left_ns: dict[int, int] = {}
         super().__init__(scene.loop, f"agent of {task.id}")
 
     def monotonic_ns(self) -> int:
@@ -53,9 +56,28 @@ class SimAgent(Occupant):
 
     def kill(self) -> None:
         """The agent is gone, and its ranks with it."""
+        if self.is_alive:
+            self.died_ns = self.loop.now_ns
         super().kill()
         if self.group is not None:
             self.group.vanish()
+
+    def freeze(self, seconds: float) -> None:
+        """No beat while it is stopped."""
+        if not self.is_frozen:
+            self._mute_since_ns = self.loop.now_ns
+        super().freeze(seconds)
+
+    def beat_age_ns(self, attempt: int) -> int | None:
+        """Age of its newest beat for an attempt; None when there is none."""
+        if self.me.attempt is None or attempt > self.me.attempt:
+            return None
+        if self.me.attempt > attempt or not self.is_alive:
+            return self.loop.now_ns - self._left_ns.get(attempt, self.died_ns)
+        trouble = self.scene.root.trouble(self.host)
+        if trouble is not None and trouble.kind == "outage":
+            return self.loop.now_ns - trouble.since_ns
+        return self.loop.now_ns - self._mute_since_ns if self.is_frozen else 0
 
     def heard_part(self, name: str) -> None:
         """A rank of ours has written its part."""
@@ -201,6 +223,8 @@ class SimAgent(Occupant):
         me = self.me
         ready = Member(me.slot, me.incarnation, attempt, self.host, 29500, ranks, host=self.host)
         if me.attempt != attempt:
+            if me.attempt is not None:
+                self._left_ns[me.attempt] = self.loop.now_ns
             me = replace(me, ranks=Ranks.NONE, end=None, complete_since_ns=None)
             self.group = None
             self.pending.clear()

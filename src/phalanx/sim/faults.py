@@ -140,7 +140,7 @@ def rank_hang(scene: Scene, fault: Fault) -> None:
     """One slot's ranks do no step any more."""
     group = _group(scene, fault)
     if group is not None:
-        group.hang(scene.plan.hang_after_s or 300.0)
+        group.hang()
 
 
 @kind
@@ -296,7 +296,9 @@ def cut_off_host(scene: Scene, fault: Fault) -> None:
         for_s = FOR_GOOD_S if fault.size > 0.5 else fault.for_s
         until_ns = scene.loop.now_ns + int(for_s * SECOND_NS)
         task.deaf_until_ns = until_ns
-        scene.root.troubles.append(Trouble("outage", until_ns, 1.0, frozenset({task.host})))
+        hosts = frozenset({task.host})
+        since_ns = scene.loop.now_ns
+        scene.root.troubles.append(Trouble("outage", until_ns, 1.0, hosts, since_ns))
 
 
 @kind
@@ -335,7 +337,7 @@ def _trouble(scene: Scene, fault: Fault, name: str, chance: float) -> None:
         rng = _rng(scene, fault)
         everybody = [t.host for t in scene.cloud.alive()] + [c.name for c in scene.controllers]
         hosts = frozenset(host for host in everybody if rng.random() < 0.4)
-    scene.root.troubles.append(Trouble(name, until_ns, chance, hosts))
+    scene.root.troubles.append(Trouble(name, until_ns, chance, hosts, scene.loop.now_ns))
 
 
 def _interrupt(what: tuple[Scene, SimTask]) -> None:

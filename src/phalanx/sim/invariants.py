@@ -124,8 +124,9 @@ class Invariants:
         self.counts["attempts"] += record.attempt + 1
         self.hold(record.phase.is_terminal, f"the job never ended: {told}")
         if record.phase.is_terminal:
-            self.hold(record.sweeps >= 2, f"the job was never swept: {told}")
             now_ns = self.scene.loop.now_ns
+            deaf = [t for t in self.scene.cloud.alive() if t.deaf_until_ns >= now_ns]
+            self.hold(record.sweeps >= 2 or bool(deaf), f"the job was never swept: {told}")
             alive = [t.id for t in self.scene.cloud.alive() if t.deaf_until_ns < now_ns]
             self.hold(not alive, f"alive long after the end: {', '.join(alive)}")
             self._allowed_end(record)

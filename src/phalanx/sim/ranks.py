@@ -39,7 +39,7 @@ class SimRank:
     order: int = 0
     after_ns: int = 0
 
-    def end(self) -> RankEnd:
+    def end(self, stuck: str, step: int) -> RankEnd:
         """As its agent tells it."""
         return RankEnd(
             rank=self.rank,
@@ -51,6 +51,8 @@ class SimRank:
             told_to_stop=self.is_told,
             after_ns=self.after_ns,
             order=self.order,
+            stuck=stuck,
+            step=step,
         )
 
 
@@ -69,6 +71,7 @@ class RankGroup:
         self.frozen_until_ns = 0
         self.hung_since_ns: int | None = None
         self.failure: FailureClass | None = None
+        self.stuck = ""
         self.unreadable: str | None = None
         self.announced: set[int] = set()
         training.groups[agent.me.slot] = self
@@ -138,12 +141,24 @@ class RankGroup:
         if any(not r.is_alive and r.exit_code != 0 for r in self.ranks):
             self.stop("a rank of this slot ended", 1.0)
 
-    def hang(self, after_s: float) -> None:
-        """No step any more; found by the agent after so long."""
+    def hang(self) -> None:
+        """No step any more, and no ear for signals."""
         if self.hung_since_ns is None:
             self.hung_since_ns = self.loop.now_ns
             self.training.review(None)
-            self.loop.after(after_s, self._found_hanging)
+
+    def found_hanging(self) -> None:
+        """This slot's agent sees no step within the limit: it notes where ranks stand, stops them.
+
+        An agent that is frozen itself says nothing.
+        """
+        if self.state is not Ranks.RUNNING or self.agent.is_frozen or not self.agent.is_alive:
+            return
+        self.failure = FailureClass.HANG
+        self.stuck = "collective"
+        if self.is_frozen or self.hung_since_ns is not None:
+            self.stuck = "stopped" if self.is_frozen else "code"
+        self.stop("no step within the limit", 0.2)
 
     def save(self, step: int) -> None:
         """Every rank writes its part in the background."""
@@ -159,7 +174,7 @@ class RankGroup:
             incarnation=me.incarnation,
             attempt=attempt,
             outcome=self._outcome(),
-            ranks=tuple(rank.end() for rank in self.ranks),
+            ranks=tuple(r.end(self.stuck, int(self.training.step)) for r in self.ranks),
             failure=FailureClass.CHECKPOINT_UNREADABLE if self.unreadable else self.failure,
             checkpoint=self.unreadable,
             step=int(self.training.step),
@@ -197,15 +212,6 @@ class RankGroup:
     def _kill(self, _: object) -> None:
         for rank in self.ranks:
             self.die(rank, None, 9, "")
-
-    def _found_hanging(self, _: object) -> None:
-        if self.hung_since_ns is None or self.state is not Ranks.RUNNING:
-            return
-        if self.agent.is_frozen:
-            self.loop.after(60.0, self._found_hanging)
-            return
-        self.failure = FailureClass.HANG
-        self.stop("no step within the limit", 1.0)
 
     def _write_part(self, what: tuple[SimRank, int]) -> None:
         rank, step = what

@@ -15,11 +15,18 @@ from dataclasses import dataclass, replace
 
 from phalanx.clock import SECOND_NS
 from phalanx.sim import faults as faults_of
+from phalanx.sim.clock import EPOCH_NS
 from phalanx.sim.faults import HOUR_S, Fault
 from phalanx.sim.scene import Scene, Shape, draw_shape
 
 CALM_S = 24 * HOUR_S
 """After the last fault is over, a job has come to rest within this time."""
+
+
+REST_S = 3 * HOUR_S
+"""After its end a job is watched for so long at least."""
+STEPS_MAX = 100_000
+"""Forty times what a job of an hour takes."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ def simulate(seed: object, options: Options | None = None) -> Outcome:
     scene.begin()
     last_s = max((f.at_s + max(f.for_s, 3.1 * HOUR_S) for f in faults), default=0.0)
     try:
-        scene.loop.run(last_s + CALM_S, lambda: False)
+        scene.loop.run(last_s + CALM_S, lambda: _is_over(scene, last_s))
         scene.checks.at_the_end()
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -82,6 +89,17 @@ def simulate(seed: object, options: Options | None = None) -> Outcome:
     return Outcome(
         seed, tuple(scene.story), tuple(scene.checks.violations), scene.checks.counts, faults
     )
+
+
+def _is_over(scene: Scene, last_s: float) -> bool:
+    """Swept, or cut short: a tight circle of events is broken off, and told as a job without end."""
+    if scene.loop.steps > STEPS_MAX:
+        return True
+    record = scene.checks.record
+    if record is None or record.ended_ns is None:
+        return False
+    rested_s = (scene.loop.now_ns + EPOCH_NS - record.ended_ns) / SECOND_NS
+    return scene.loop.now_s > last_s and rested_s > REST_S
 
 
 def shrink(outcome: Outcome, options: Options | None = None) -> Outcome:

@@ -9,6 +9,7 @@ from functools import cache
 
 from phalanx.clock import SECOND_NS
 from phalanx.errors import StoreError
+from phalanx import names
 from phalanx.names import Keys, job_id
 from phalanx.plan.job import CheckpointPlan, JobPlan, RestartRule
 from phalanx.reconcile.decision import ECS_TIMING, Timing
@@ -21,7 +22,7 @@ from phalanx.sim.invariants import Invariants
 from phalanx.sim.store import Root, SimObjects, objects
 from phalanx.sim.training import Training
 from phalanx.state import codec
-from phalanx.state.gang import Head, World
+from phalanx.state.gang import Beat, Head, World
 from phalanx.state.record import Record, Seat, StopRequest
 from phalanx.store.store import Store
 from phalanx.words import FailureClass
@@ -92,6 +93,7 @@ class Scene:
         self.story: list[tuple[int, str]] = []
         self.checks = Invariants(self)
         self.root = Root(self.loop, self._on_write, shape.keeps_lineage)
+        self.root.pulse = self._pulse
         self.agents: list[SimAgent] = []
         self.controllers: list[SimController] = []
         self.cloud = Cloud(self.loop, self.stream("cloud"), self._new_agent, self._on_change)
@@ -165,6 +167,8 @@ class Scene:
                 self.plan.total_steps or 1,
                 self.shape.step_s,
                 self.shape.save_every,
+                self.plan.hang_after_s or 300.0,
+                self.plan.start_timeout_s,
             )
             self._trainings[world.attempt] = found
         return found
@@ -188,6 +192,21 @@ class Scene:
         if not record.phase.is_terminal and record.stop is None:
             asked = replace(record, stop=StopRequest(EPOCH_NS + self.loop.now_ns))
             store.swap(self.keys.record, codec.dumps(asked), found.version)
+
+    def _pulse(self, key: str) -> tuple[bytes, int] | None:
+        """The newest beat under a key, as its agent would have left it: once a second."""
+        folder, _, seat = key.rpartition("/")
+        attempt = int(folder.split("/")[-2])
+        ages = [
+            agent.beat_age_ns(attempt)
+            for agent in self.agents
+            if names.seat_name(agent.me.slot, agent.me.incarnation) == seat
+        ]
+        known = [age for age in ages if age is not None]
+        if not known:
+            return None
+        slot, incarnation = names.split_seat_name(seat)
+        return codec.dumps(Beat(slot, incarnation, attempt)), min(known)
 
     def _revive(self, _: object) -> None:
         if not any(c.is_alive for c in self.controllers):

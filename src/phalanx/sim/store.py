@@ -22,6 +22,7 @@ class Trouble:
     until_ns: int
     chance: float
     hosts: frozenset[str] | None = None
+    since_ns: int = 0
 
 
 @dataclass
@@ -33,6 +34,8 @@ class Root:
     keeps_lineage: bool = False
     values: dict[str, Found] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
+    pulse: Callable[[str], tuple[bytes, int] | None] = lambda key: None
+    """Beats are not written one by one but told as they would have been."""
     writes: int = 0
     _folders: dict[str, dict[str, None]] = field(default_factory=dict)
     _next: dict[tuple[str, str | None], Found] = field(default_factory=dict)
@@ -131,9 +134,9 @@ class SimObjects:
         self._reach()
 
     def pulse(self, key: str) -> tuple[bytes, int] | None:
-        """No beat is kept."""
+        """As the root tells it."""
         self._reach()
-        return None
+        return self.root.pulse(key)
 
     def now_ns(self) -> int:
         """The store's own clock."""

@@ -25,6 +25,8 @@ class Training:
     total_steps: int
     step_s: float
     save_every: int
+    hang_after_s: float = 300.0
+    start_timeout_s: float = 1800.0
     step: float = 0.0
     groups: dict[int, RankGroup] = field(default_factory=dict)
     _since_s: float | None = None
@@ -53,6 +55,10 @@ class Training:
             self._due = self.next_save
             wait_s = max(0.0, (self._due - self.step) * self.step_s)
             self.loop.after(wait_s, self._milestone, self._ticket)
+        elif not is_done:
+            has_begun = self.step > self.world.checkpoint_step
+            limit_s = self.hang_after_s if has_begun else self.start_timeout_s
+            self.loop.after(limit_s, self._stands_still, self._ticket)
 
     def echo(self, origin: RankGroup) -> None:
         """Peers of a dead rank may fail in their collectives before anybody tells them to stop."""
@@ -68,6 +74,13 @@ class Training:
         for group in self.groups.values():
             group.save(self._due)
         self.review(None)
+
+    def _stands_still(self, ticket: int) -> None:
+        if ticket != self._ticket:
+            return
+        self.loop.after(60.0, self._stands_still, ticket)
+        for group in tuple(self.groups.values()):
+            group.found_hanging()
 
     _due: int = 0
 

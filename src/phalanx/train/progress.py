@@ -36,6 +36,7 @@ class Progress:
         self.saving = False
         self._metrics = "{}"
         self._metrics_ns: int | None = None
+        self._shown_ns = 0
         self._fd = -1
         if path:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -50,8 +51,14 @@ class Progress:
         self._metrics_ns = now_ns
         self._metrics = _text(metrics)
 
+    def written(self) -> None:
+        """A background write has ended: say so without claiming a new step."""
+        self.saving = False
+        self.show(self._shown_ns)
+
     def show(self, now_ns: int) -> None:
         """Write the file. A folder that is gone is not the script's trouble."""
+        self._shown_ns = now_ns
         total = "null" if self.total is None else self.total
         text = (
             f'{{"step":{self.step},"total":{total},"phase":{json.dumps(self.phase)},'

@@ -51,6 +51,7 @@ class Rank:
         self._saved_name = ""
         self._mark_ns = self._clock.monotonic_ns()
         self.finished = False
+        self._saver.when_written = self._progress.written
         self._progress.show(self._mark_ns)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from phalanx.checkpoint import shard
@@ -46,6 +46,8 @@ class Saver:
         self._copy = HostCopy()
         self._thread: threading.Thread | None = None
         self.problem: str | None = None
+        self.when_written: Callable[[], None] = lambda: None
+        """Called in the background when a write has ended, well or badly."""
         self.write_ns = 0
         """Time the last finished write took."""
 
@@ -89,6 +91,7 @@ class Saver:
         if self.problem is not None:
             say(f"rank {self._here.rank}: step {step} could not be saved: {self.problem}")
         self.write_ns = self._outlet.clock.monotonic_ns() - started_ns
+        self.when_written()
 
     def _publish(self, name: str, step: int, copied: Frozen, layout: tuple[Piece, ...]) -> None:
         store, keys, rank = self._outlet.store, self._outlet.keys, self._here.rank

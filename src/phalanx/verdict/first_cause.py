@@ -142,7 +142,7 @@ def _counts(rank: RankEnd) -> bool:
 
 def _of_agent(end: End, failure: FailureClass) -> Candidate:
     """The agent itself named the cause; the rank that showed it first is named with it."""
-    shown = sorted((r for r in end.ranks if _counts(r)), key=lambda r: (r.order, r.rank))
+    shown = sorted((r for r in end.ranks if _counts(r)), key=lambda r: (r.order, r.rank, r.error))
     rank = shown[0] if shown else None
     says = end.message or (last_words(rank.error) if rank else "") or failure.value
     return Candidate(

@@ -39,6 +39,7 @@ _TEXTS: tuple[tuple[FailureClass, Pattern], ...] = (
         re.compile(r"No space left on device|\bENOSPC\b|\[Errno 28\]|Disk quota exceeded", re.I),
     ),
     (FailureClass.CHECKPOINT_UNREADABLE, re.compile(r"\bCheckpointUnreadable\b")),
+    (FailureClass.KILLED, re.compile(r"Signal \d+ \(SIG[A-Z]+\) received by PID")),
     (
         FailureClass.DRIVER_MISMATCH,
         re.compile(
@@ -142,9 +143,12 @@ def signal_name(number: int) -> str:
 _SIGNALS = {int(item): item.name for item in Signals}
 
 
+_WORD = re.compile(r"\w")
+
+
 def last_words(text: str, limit: int = 240) -> str:
     """The line that says most: the last exception's, else the last line; at most `limit` long."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if _WORD.search(line)]
     if not lines:
         return ""
     named = [line for line in lines if _EXCEPTION.match(line)]

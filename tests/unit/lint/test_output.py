@@ -39,7 +39,7 @@ def test_text_shows_the_line_and_never_a_secret() -> None:
     assert "\x1b" not in to_text(report(("t.json", text)))
     assert "\x1b[" in to_text(report(("t.json", text)), colour=True)
     compose = (
-        "services:\n  a:\n    image: a\n    environment:\n"
+        "services:\n  a:\n    gpus: all\n    environment:\n"
         f"      HF_TOKEN: {SECRET}\n      B: [1, 2]\n"
     )
     got = to_text(report(("compose.yaml", compose)))
@@ -55,7 +55,10 @@ def test_an_annotation_is_one_line() -> None:
 
 
 def test_sarif_names_every_rule_that_found_something() -> None:
-    text = "# phalanx: ignore NCC001 old\nservices:\n  a:\n    environment: {NCCL_PROTO: simple}\n"
+    text = (
+        "# phalanx: ignore NCC001 old\nservices:\n  a:\n    gpus: all\n"
+        "    environment: {NCCL_PROTO: simple}\n"
+    )
     got = report(("compose.yaml", text), ("t.json", task(environment(HF_TOKEN=SECRET))))
     made = to_sarif(got, all_rules(), "1.2.3")
     assert made["version"] == "2.1.0"

@@ -109,6 +109,18 @@ def test_a_compose_file_with_a_gpu_is_read() -> None:
     assert only("shm-default-with-loader", larger, "compose.yaml") == []
 
 
+def test_a_compose_file_without_a_gpu_is_left_alone() -> None:
+    text = "services: {db: {image: postgres, environment: {POSTGRES_PASSWORD: abcdef}}}"
+    assert found(text, "compose.yaml") == []
+    both = text.replace("services: {", "services: {a: {image: a, gpus: all}, ")
+    assert [severity for _, severity, _ in found(both, "compose.yaml")] == ["info"]
+
+
+def test_a_list_of_containers_is_read() -> None:
+    text = json.dumps([{"name": "a", "image": "a", "command": ["torchrun", "$RANK"]}])
+    assert only("exec-form-env-not-expanded", text) == [("error", "[0].command[1]")]
+
+
 def test_a_job_file_is_read() -> None:
     text = textwrap.dedent("""
         kind: train
@@ -137,6 +149,23 @@ def test_a_service_and_its_task_definition_in_two_files() -> None:
     assert [(f.slug, f.file, f.where) for f in findings] == [
         ("lb-no-grace-period", "s.json", "healthCheckGracePeriodSeconds")
     ]
+
+
+def test_a_link_into_a_template_with_conditions() -> None:
+    template = (
+        "Parameters: {A: {Type: String, Default: x}}\n"
+        "Conditions: {C: !Equals [!Ref A, y]}\n"
+        "Resources:\n  T:\n    Type: AWS::ECS::TaskDefinition\n    Properties:\n"
+        "      Family: llm\n      ContainerDefinitions:\n"
+        "        - {Name: a, ResourceRequirements: [{Type: GPU, Value: '1'}]}\n"
+    )
+    service = {
+        "serviceName": "llm",
+        "taskDefinition": "llm",
+        "loadBalancers": [{"targetGroupArn": "arn:x", "containerPort": 8000}],
+    }
+    findings = report(("t.yaml", template), ("s.json", json.dumps(service))).findings
+    assert [f.slug for f in findings] == ["lb-no-grace-period"]
 
 
 def test_overrides_of_run_task_are_environments() -> None:

@@ -110,6 +110,36 @@ def test_container_definitions_as_a_heredoc() -> None:
     assert only("fargate-gpu", text, "m.tf") == [("error", where)]
 
 
+def test_holes_in_a_heredoc_leave_the_rest_known() -> None:
+    text = tf("""
+        variable "cpu" {}
+        resource "aws_ecs_task_definition" "t" {
+          requires_compatibilities = ["FARGATE"]
+          container_definitions    = <<EOF
+        [{"name": "a", "cpu": ${var.cpu}, "secrets": [${var.cpu}], "image": "${var.cpu}",
+          "resourceRequirements": [{"type": "GPU", "value": "${var.cpu}"}]}]
+        EOF
+        }
+        """)
+    assert [severity for severity, _ in only("fargate-gpu", text, "m.tf")] == ["error"]
+
+
+def test_a_template_file_gets_its_values(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        tf("""
+        resource "aws_ecs_task_definition" "t" {
+          requires_compatibilities = ["EC2"]
+          container_definitions = templatefile("${path.module}/c.json.tpl", { proto = "simple" })
+        }
+        """)
+    )
+    (tmp_path / "c.json.tpl").write_text(
+        '[{"name": "a", "environment": [{"name": "NCCL_PROTO", "value": "${proto}"}]}]'
+    )
+    slugs = [f.slug for f in lint(collect([str(tmp_path)])).findings]
+    assert slugs == ["nccl-proto-legacy"]
+
+
 def test_a_dynamic_block_is_unrolled_or_unknown() -> None:
     text = tf("""
         variable "balanced" { default = ["arn"] }
@@ -249,3 +279,13 @@ def test_bad_hcl_has_a_place() -> None:
     with pytest.raises(SpecError) as error:
         report(("m.tf", 'resource "a" "b" {\n  x = = 1\n}\n'))
     assert error.value.row == 2
+
+
+def test_nesting_without_end_is_refused() -> None:
+    import pytest
+
+    from phalanx.errors import SpecError
+
+    with pytest.raises(SpecError, match="nested"):
+        report(("m.tf", "a {\n" * 3000 + "}\n" * 3000))
+    assert report(("m.tf", f"locals {{\n  a = {'[' * 3000}{']' * 3000}\n}}\n")).findings == ()

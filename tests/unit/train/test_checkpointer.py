@@ -77,7 +77,7 @@ def test_saves_by_steps_and_the_last_one_and_resumes_from_it(
     train({"x": np.zeros(2)}, range(10))
     assert names(saves.store, saves.keys) == ("0000000010-0", "0000000008-0", "0000000004-0")
     assert saves.head() == Head(0, "0000000010-0")
-    assert {"done": 10, "rank": 0} in agent.messages
+    until(lambda: {"done": 10, "rank": 0} in agent.messages)
     told = progress(saves)
     assert (told["step"], told["total"], told["phase"]) == (10, 10, "done")
     assert told["metrics"] == {"loss": 0.1}

@@ -90,3 +90,18 @@ def test_exit_codes_that_are_no_signals(code: int) -> None:
 def test_every_class_has_advice() -> None:
     assert set(ADVICE) == set(F)
     assert all(a.means and a.phalanx and a.person for a in ADVICE.values())
+
+
+TORCHRUN = """\
+  time      : 2026-01-01_00:00:00
+  rank      : 1 (local_rank: 0)
+  exitcode  : -9 (pid: 4242)
+  error_file: <N/A>
+  traceback : Signal 9 (SIGKILL) received by PID 4242
+============================================================
+"""
+
+
+def test_the_summary_of_torchrun_tells_of_a_kill() -> None:
+    assert classify_text(TORCHRUN) is F.KILLED
+    assert last_words(TORCHRUN) == "traceback : Signal 9 (SIGKILL) received by PID 4242"

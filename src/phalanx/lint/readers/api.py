@@ -7,7 +7,7 @@ from typing import Any
 from phalanx.lint.capacity import CapacityProvider
 from phalanx.lint.entity import Entity
 from phalanx.lint.launch import Service
-from phalanx.lint.place import Path
+from phalanx.lint.place import Path, Place, Span
 from phalanx.lint.readers.build import job_definition, run_task, task_definition
 from phalanx.lint.readers.origin import DocumentOrigin
 from phalanx.spec.places import Document
@@ -17,6 +17,8 @@ def read_api(document: Document) -> list[Entity] | None:
     """The entities of an API input; None when the document is none."""
     value = document.value
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        if all("image" in item and "name" in item for item in value):
+            return _containers(document, value)
         found = [_one(document, item, (n,)) for n, item in enumerate(value)]
         return None if None in found else [e for part in found for e in part or ()]
     if not isinstance(value, dict):
@@ -26,6 +28,23 @@ def read_api(document: Document) -> list[Entity] | None:
         if isinstance(inner, dict):
             return _one(document, inner, (wrapper,))
     return _one(document, value, ())
+
+
+class _ListOrigin(DocumentOrigin):
+    """A file that holds the list of containers alone."""
+
+    def locate(self, path: Path) -> Place:
+        """The place of a member; a missing one is where it belongs."""
+        return super().locate(path[1:] if path[:1] == ("containerDefinitions",) else ())
+
+    def span(self, path: Path) -> Span | None:
+        """Where a scalar is written."""
+        return super().span(path[1:])
+
+
+def _containers(document: Document, value: list[Any]) -> list[Entity]:
+    data = {"containerDefinitions": value}
+    return task_definition(data, _ListOrigin(document, ()), scope=(document.file, 0))
 
 
 def _one(document: Document, data: dict[str, Any], base: Path) -> list[Entity] | None:

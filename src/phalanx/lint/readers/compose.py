@@ -55,13 +55,14 @@ class ComposeOrigin(DocumentOrigin):
 
 
 def read_compose(document: Document) -> list[Entity]:
-    """One workload with one container for every service."""
+    """One workload with one container for every service; nothing where none wants a GPU."""
     value = document.value
     services = value.get("services") if isinstance(value, dict) else None
+    known = {k: v for k, v in _object(services).items() if isinstance(v, dict)}
     out: list[Entity] = []
-    for name, raw in services.items() if isinstance(services, dict) else ():
-        if not isinstance(raw, dict):
-            continue
+    if not any(_gpus(raw) for raw in known.values()):
+        return out
+    for name, raw in known.items():
         container = {"name": name, **_container(raw)}
         data = {"containerDefinitions": [container]}
         if raw.get("network_mode") == "host":

@@ -79,6 +79,8 @@ def _read_one(file: SourceFile) -> list[Entity]:
 
         document = read(file.text, file.name, tag_meaning)
     found = _entities(document)
+    if isinstance(document.value, list) and not file.named:
+        found = None  # a list of containers below a folder is read through what refers to it
     if found is None:
         raise _refusal(document)
     return found

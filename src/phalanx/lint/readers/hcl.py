@@ -10,6 +10,7 @@ from phalanx.errors import InputError, SpecError
 
 Syntax = Any
 """A node of the syntax tree (tree-sitter's `Node`)."""
+_DEPTH_MAX = 50
 
 
 @dataclass
@@ -89,7 +90,9 @@ def label(syntax: Syntax) -> str:
     return text_of(syntax).strip('"')
 
 
-def _body(syntax: Syntax, file: HclFile) -> Body:
+def _body(syntax: Syntax, file: HclFile, depth: int = 0) -> Body:
+    if depth > _DEPTH_MAX:
+        raise SpecError("is nested too deeply", file=file.name, at=file.position(syntax))
     body = Body()
     for child in syntax.named_children:
         if child.type == "attribute":
@@ -103,7 +106,7 @@ def _body(syntax: Syntax, file: HclFile) -> Body:
                 Block(
                     kind=text_of(parts[0]),
                     labels=tuple(label(p) for p in labels),
-                    body=_body(inner, file) if inner is not None else Body(),
+                    body=_body(inner, file, depth + 1) if inner is not None else Body(),
                     syntax=child,
                     file=file,
                 )

@@ -187,6 +187,7 @@ SHAPES: dict[str, Shape] = {
     "aws_guardduty_detector": Shape(infra.Detector),
     "aws_cloudtrail": Shape(infra.Trail),
 }
+_BARE = re.compile(rf"([:,\[]\s*)({HOLE})(?=\s*[,}}\]])")
 _SNAKE = re.compile(r"_+([a-z0-9])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 Moves = dict[Path, Path]
@@ -290,12 +291,21 @@ def own_words(shape: Shape, path: Path, moves: Moves) -> tuple[Path, Path]:
 def _json(value: Any) -> Any:
     if isinstance(value, Encoded):
         return value.value
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return UNKNOWN if HOLE in value else value
-    return value
+    if not isinstance(value, str):
+        return value
+    try:
+        # An unknown number or list stands there without quotes.
+        return _with_unknown(json.loads(_BARE.sub(r'\1"\2"', value)))
+    except ValueError:
+        return UNKNOWN if HOLE in value else value
+
+
+def _with_unknown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_unknown(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_unknown(item) for item in value]
+    return UNKNOWN if value == HOLE else value
 
 
 def plain(value: Any) -> Any:

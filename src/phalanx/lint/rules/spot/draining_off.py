@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.rule import Found, Hit, rule
+from phalanx.lint.values import HOLE
 from phalanx.lint.world import World
 
 _SETTING = "ECS_ENABLE_SPOT_INSTANCE_DRAINING"
@@ -42,7 +43,7 @@ def spot_draining_off(template: LaunchTemplate, world: World) -> Found:
         if not any(name.startswith("ECS_") for name in data.settings) or not data.is_whole:
             return
         value = data.settings.get(_SETTING, "")
-    if value.lower() == "true" or "\ue000" in value:
+    if value.lower() == "true" or HOLE in value:
         return
     drained = any(group.capacity_providers for group in template.scaling_groups)
     yield Hit(template, "userData", severity="warning" if drained else "")

@@ -1,0 +1,53 @@
+"""A task that runs but gives no sign: its agent is frozen or cut off, and the others wait for it.
+
+Looked for only while a world is being gathered; in a running world the ranks' own standstill is
+the sign (`Hang`). When most of a gang is silent at once it is the store, not the tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phalanx.clock import SECOND_NS
+from phalanx.reconcile.decision import Decision
+from phalanx.reconcile.failure import slots_lost
+from phalanx.reconcile.look import Look
+from phalanx.reconcile.restart import restart_or_fail
+from phalanx.state.record import Cause
+from phalanx.words import FailureClass
+
+
+def silent_member(look: Look) -> Decision | None:
+    """Give the slot of a silent agent to a new incarnation; hold when most are silent."""
+    record, limit_s = look.record, look.timing.silent_s
+    if look.observed.world is not None or look.age_s(record.attempt_opened_ns) < limit_s:
+        return None
+    silent = _silent_slots(look)
+    if not silent:
+        return None
+    if 2 * len(silent) > len(record.seats) and len(record.seats) > 1:
+        words = ", ".join(map(str, silent))
+        return look.wait(
+            FailureClass.STORE_UNREACHABLE.value,
+            f"slots {words} give no sign though their tasks run: nobody is replaced",
+        )
+    said = f"slot {silent[0]} gives no sign since more than {limit_s:g} s though its task runs"
+    cause = Cause(FailureClass.HOST_LOST, said, slot=silent[0])
+    decision = restart_or_fail(look, cause, slots_lost(look) | frozenset(silent))
+    return replace(decision, recheck_after_s=0.0)
+
+
+def _silent_slots(look: Look) -> list[int]:
+    there = {(m.slot, m.incarnation) for m in look.observed.members}
+    running = {t.slot for t in look.buckets.running}
+    ages: dict[tuple[int, int], int] = {}
+    for seen in look.observed.beats:
+        key = (seen.beat.slot, seen.beat.incarnation)
+        ages[key] = min(seen.age_ns, ages.get(key, seen.age_ns))
+    return [
+        s.slot
+        for s in look.record.seats
+        if s.slot in running
+        and (s.slot, s.incarnation) not in there
+        and ages.get((s.slot, s.incarnation), 0) > look.timing.silent_s * SECOND_NS
+    ]
