@@ -60,10 +60,12 @@ class AttemptRun:
         self.account.first_step = world.checkpoint_step
         self.ranks = RankSet()
         workplace.stalls.begin(world.checkpoint_step)
+        starts = []
         for local_rank in range(local_ranks(workplace.plan)):
             folder = os.path.join(self.place.scratch, str(world.attempt), str(local_rank))
             make_folder(folder)
-            self.ranks.start(self._start_of(local_rank, folder), self._log_folder(), workplace.warm)
+            starts.append(self._start_of(local_rank, folder))
+        self.ranks.start(starts, self._log_folder(), workplace.warm)
 
     def stop(self, why: str, grace_s: float) -> None:
         """Signal the ranks, insist after the grace."""

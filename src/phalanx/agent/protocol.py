@@ -46,7 +46,9 @@ class Me:
     complete_since_ns: int | None = None
     """Own monotonic time at which all members were first seen."""
     asked_to_leave: bool = False
-    """The task was told to end (SIGTERM)."""
+    """The task was told to end, by a signal or a departure notice with a deadline."""
+    save_settled: bool = False
+    """The ranks have saved for the departure, or declined."""
 
 
 @frozen
@@ -119,6 +121,13 @@ class StopRanks:
 
 
 @frozen
+class SaveFirst:
+    """Tell the ranks of the departure and wait for their answer."""
+
+    why: str
+
+
+@frozen
 class WriteEnd:
     """Create the ending of this attempt."""
 
@@ -133,7 +142,7 @@ class Wait:
     seconds: float | None = None
 
 
-Move = Leave | Prepare | Join | Seal | Freeze | StartRanks | StopRanks | WriteEnd | Wait
+Move = Leave | Prepare | Join | Seal | Freeze | StartRanks | StopRanks | SaveFirst | WriteEnd | Wait
 
 
 def decide(me: Me, seen: Seen, now_ns: int) -> Move:
@@ -229,12 +238,23 @@ def _bow_out(me: Me, seen: Seen, record: Record) -> Move:
     by_user = record.ending is Phase.STOPPED or me.asked_to_leave
     why = "the task was asked to end" if me.asked_to_leave else "the job is ending"
     if me.ranks is Ranks.RUNNING:
+        if _wants_save(me, seen, record):
+            return SaveFirst(why)
         return StopRanks(why, by_user=by_user)
     if me.ranks is Ranks.STOPPING:
         return Wait("ranks are stopping", 0.05)
     if me.ranks is Ranks.ENDED and me.attempt == record.attempt and not _own_end(me, seen):
         return WriteEnd(_end_of(me))
     return Leave(why)
+
+
+def _wants_save(me: Me, seen: Seen, record: Record) -> bool:
+    """A departing task saves first, unless its attempt is over or the user wants no save."""
+    if me.save_settled or me.attempt != record.attempt:
+        return False
+    if record.ending is not None:
+        return record.ending is Phase.STOPPED and record.stop is not None and record.stop.save
+    return all(e.outcome is Outcome.SUCCEEDED for e in seen.ends)
 
 
 def _leave(me: Me, why: str) -> Move:

@@ -75,24 +75,28 @@ class RankSet:
             return Ranks.ENDED
         return Ranks.RUNNING if self.stop_deadline_ns is None else Ranks.STOPPING
 
-    def start(self, start: Start, log_folder: str, warm: WarmLink | None) -> None:
-        """Start one rank: forked from the warm parent when there is one, else from cold."""
-        out_read, out_write = os.pipe()
-        err_read, err_write = os.pipe()
-        streams = [
-            LogStream(log_folder, start.rank, "out", out_read),
-            LogStream(log_folder, start.rank, "err", err_read),
-        ]
-        one = RankProcess(start, streams)
+    def start(self, starts: Sequence[Start], log_folder: str, warm: WarmLink | None) -> None:
+        """Start ranks: forked from the warm parent when there is one, else from cold.
+
+        The warm parent is asked for all of them before the first answer is waited for.
+        """
+        opened: list[tuple[RankProcess, tuple[int, int]]] = []
         try:
-            pid = _fork_warm(warm, start, (out_write, err_write)) if warm is not None else None
-            one.pid = pid if pid is not None else _fork_cold(start, (out_write, err_write))
+            for start in starts:
+                one, fds = _with_pipes(start, log_folder)
+                opened.append((one, fds))
+                if warm is not None:
+                    warm.fork(start.local_rank, start.argv, start.env, start.cwd, fds)
+            for start, (one, fds) in zip(starts, opened, strict=True):
+                pid = _forked(warm, start.local_rank) if warm is not None else None
+                one.pid = pid if pid is not None else _fork_cold(start, fds)
+                one.pidfd = processes.open_pidfd(one.pid)
+                one.is_gone = one.pidfd is None
+                self.ranks.append(one)
         finally:
-            os.close(out_write)
-            os.close(err_write)
-        one.pidfd = processes.open_pidfd(one.pid)
-        one.is_gone = one.pidfd is None
-        self.ranks.append(one)
+            for _, fds in opened:
+                os.close(fds[0])
+                os.close(fds[1])
 
     def stop(self, why: str, grace_s: float) -> None:
         """Signal every rank's group; `insist` kills what is left when the grace is over."""
@@ -199,15 +203,26 @@ def redacted(end: RankEnd, secrets: Sequence[str]) -> RankEnd:
     return replace(end, error=text)
 
 
-def _fork_warm(warm: WarmLink, start: Start, fds: tuple[int, int]) -> int | None:
-    if not warm.fork(start.local_rank, start.argv, start.env, start.cwd, fds):
-        return None
+def _with_pipes(start: Start, log_folder: str) -> tuple[RankProcess, tuple[int, int]]:
+    """A rank without a process yet, and the writing ends for its output."""
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe()
+    streams = [
+        LogStream(log_folder, start.rank, "out", out_read),
+        LogStream(log_folder, start.rank, "err", err_read),
+    ]
+    return RankProcess(start, streams), (out_write, err_write)
+
+
+def _forked(warm: WarmLink, local_rank: int) -> int | None:
+    """The pid that the warm parent answers with; None when it is dead or frozen."""
     deadline = time.monotonic() + FORK_TIMEOUT_S
     while not warm.is_dead and time.monotonic() < deadline:
+        if local_rank in warm.forked:
+            return warm.forked.pop(local_rank)
         warm.wait(0.05)
-        if start.local_rank in warm.forked:
-            return warm.forked.pop(start.local_rank)
-    warm.close()  # frozen: it must not fork later, when nobody waits any more
+    if not warm.is_dead:
+        warm.close()  # frozen: it must not fork later, when nobody waits any more
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -40,16 +40,19 @@ def submit(
     *,
     target: str | None = None,
     ensure: Ensure = start_controller,
+    at_record: Callable[[], None] = lambda: None,
 ) -> Submitted:
     """Read and resolve a job file, ship its source, write the record, start a controller.
 
-    Raises the error of whatever refused; no job exists then.
+    `at_record` is called when all is ready and the record is about to be written. Raises the
+    error of whatever refused; no job exists then.
     """
     words = [*sets, *([f"target.kind={target}"] if target else [])]
     plan, exclude, notes = _resolve(file, words)
     opened = open_root(root, create=True)
     if plan.source is not None:
         plan = replace(plan, source_digest=_ship(opened, plan.source, exclude))
+    at_record()
     job = create(opened, plan)
     ensure(opened, job)
     return Submitted(opened, job, notes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 
 from phalanx.app import api
@@ -13,6 +12,7 @@ from phalanx.app.logs import LogReader
 from phalanx.app.look import Look, look
 from phalanx.app.revive import Ensure
 from phalanx.cli import view
+from phalanx.cli.interrupts import Interrupts
 from phalanx.cli.logs import text
 from phalanx.cli.options import note, out
 from phalanx.cli.progress import Progress
@@ -24,9 +24,12 @@ INTERRUPTED = 130
 class Follower:
     """One terminal that watches one job. It drives nothing: the job goes on without it."""
 
-    def __init__(self, job: Job, ensure: Ensure, *, with_logs: bool, quiet: bool) -> None:
+    def __init__(
+        self, job: Job, ensure: Ensure, interrupts: Interrupts, *, with_logs: bool, quiet: bool
+    ) -> None:
         self.job = job
         self.ensure = ensure
+        self.interrupts = interrupts
         self.quiet = quiet
         self.progress = Progress()
         self.logs = LogReader(f"{job.root.folder}/{job.keys.logs}") if with_logs else None
@@ -46,6 +49,7 @@ class Follower:
         return 0 if answer["phase"] == "Succeeded" else 1
 
     def _see(self, job: Job) -> None:
+        self.interrupts.check()
         seen = look(job)
         lines = events(self._last, seen)
         if lines:
@@ -65,18 +69,13 @@ class Follower:
 
     def _interrupted(self, root: str | None) -> int:
         """Say how to go on; a second Ctrl-C soon after means: save and stop."""
-        again: list[int] = []
-        before = signal.signal(signal.SIGINT, lambda number, frame: again.append(number))
-        try:
-            self._say_how(root)
-            deadline = time.monotonic() + SECOND_CTRL_C_S
-            while not again and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if again:
-                request_stop(load(self.job.root, self.job.id), save=True, reason="Ctrl-C twice")
-                note(f"phalanx: asked {self.job.id} to save and stop")
-        finally:
-            signal.signal(signal.SIGINT, before)
+        self._say_how(root)
+        deadline = time.monotonic() + SECOND_CTRL_C_S
+        while self.interrupts.count < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if self.interrupts.count >= 2:
+            request_stop(load(self.job.root, self.job.id), save=True, reason="Ctrl-C twice")
+            note(f"phalanx: asked {self.job.id} to save and stop")
         return INTERRUPTED
 
     def _say_how(self, root: str | None) -> None:

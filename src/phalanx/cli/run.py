@@ -6,6 +6,7 @@ import click
 
 from phalanx.app.jobs import load
 from phalanx.app.submit import submit
+from phalanx.cli.interrupts import Interrupts
 from phalanx.cli.options import json_option, note, out, out_json, root_option, starter
 
 
@@ -32,14 +33,22 @@ def command(
     Exit 0 when it succeeded, 1 when it failed or was stopped. Ctrl-C leaves the job running; a
     second one within three seconds saves and stops it.
     """
-    ensure = starter(ctx)
-    opened, job, notes = submit(file, sets, root, target=target, ensure=ensure)
-    for text in notes:
-        note(f"phalanx: {text}")
-    as_json = flags["as_json"]
-    out_json({"schema": "phalanx.run/1", "job": job}) if as_json else out(job)
-    if flags["detach"]:
-        return 0
-    from phalanx.cli.follow import Follower
+    ensure, interrupts = starter(ctx), Interrupts()
+    try:
+        opened, job, notes = submit(
+            file, sets, root, target=target, ensure=ensure, at_record=interrupts.hold
+        )
+        for text in notes:
+            note(f"phalanx: {text}")
+        as_json = flags["as_json"]
+        out_json({"schema": "phalanx.run/1", "job": job}) if as_json else out(job)
+        if flags["detach"]:
+            return 0
+        from phalanx.cli.follow import Follower
 
-    return Follower(load(opened, job), ensure, with_logs=flags["logs"], quiet=as_json).run(root)
+        follower = Follower(
+            load(opened, job), ensure, interrupts, with_logs=flags["logs"], quiet=as_json
+        )
+        return follower.run(root)
+    finally:
+        interrupts.release()

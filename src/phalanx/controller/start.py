@@ -51,14 +51,17 @@ def _double_fork(argv: list[str], log: int) -> None:
     ]
     code = (
         "import os,sys\n"
-        "os.setsid()\n"
         "if os.fork(): os._exit(0)\n"
         "os.chdir('/')\n"
         "os.execv(sys.argv[1], sys.argv[1:])"
     )
     middle = [sys.executable, "-S", "-E", "-c", code, *argv]
     pid = os.posix_spawn(
-        sys.executable, middle, outside_environment(os.environ), file_actions=actions
+        sys.executable,
+        middle,
+        outside_environment(os.environ),
+        file_actions=actions,
+        setsid=True,  # at once: Ctrl-C goes to everything in the caller's process group
     )
     os.close(null)
     os.waitpid(pid, 0)

@@ -42,6 +42,13 @@ def failed_attempt(look: Look) -> Decision | None:
 
 def _first_cause(look: Look, lost: tuple[ObservedTask, ...]) -> Cause:
     """A death by itself explains a standstill; without one the standstill is looked into."""
+    departed = [e for e in look.ends if e.departing and e.failure is not None]
+    if departed:
+        first = min(departed, key=lambda e: (e.at_ns, e.slot))
+        where = f"ends/{first.slot}.{first.incarnation}"
+        failure = first.failure or FailureClass.UNKNOWN
+        message = f"slot {first.slot} departs: {first.message}"
+        return Cause(failure, message, slot=first.slot, evidence=((where, first.message),))
     cause = first_cause(look.ends, lost)
     if cause.failure is not FailureClass.HANG:
         return cause
@@ -65,7 +72,8 @@ def _blamed(look: Look, cause: Cause) -> frozenset[int]:
 
 def slots_lost(look: Look) -> frozenset[int]:
     """Slots that need a new incarnation when the next attempt opens, also those that were done."""
-    return look.buckets.lost_slots
+    departing = frozenset(e.slot for e in look.ends if e.departing)
+    return look.buckets.lost_slots | departing
 
 
 def _lost_tasks(look: Look) -> tuple[ObservedTask, ...]:

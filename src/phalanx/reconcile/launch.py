@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from phalanx.reconcile.decision import Decision, Launch, Stop
+from phalanx.reconcile.ending import STOP_MARGIN_S
 from phalanx.reconcile.look import Look
 from phalanx.state.record import Seat
 from phalanx.words import Phase
@@ -23,11 +24,17 @@ def note_alive(look: Look) -> Decision | None:
 
 
 def stop_strays(look: Look) -> Decision | None:
-    """A task without a seat must not go on; its slot is not filled again before it has ended."""
+    """A task without a seat must not go on; its slot is not filled again before it has ended.
+
+    A host that hears no stop is not waited for without end: by then its task has stopped itself
+    or can commit nothing, since its attempt is over.
+    """
     strays = look.buckets.stray
-    held = {t.slot for t in strays} & {s.slot for s in look.buckets.missing}
     if not strays:
         return None
+    held = {t.slot for t in strays} & {s.slot for s in look.buckets.missing}
+    if look.age_s(look.record.attempt_opened_ns) > _stray_patience_s(look):
+        held = set()
     stops = tuple(Stop(t, "superseded by a newer incarnation", 0.0) for t in strays)
     if held:
         words = ", ".join(str(slot) for slot in sorted(held))
@@ -35,6 +42,11 @@ def stop_strays(look: Look) -> Decision | None:
         return replace(decision, actions=stops)
     decision = _launch(look) or look.wait(look.record.reason, look.record.message, 0.5)
     return replace(decision, actions=(*stops, *decision.actions))
+
+
+def _stray_patience_s(look: Look) -> float:
+    plan = look.record.plan
+    return plan.isolation_s + plan.stop_grace_s + STOP_MARGIN_S
 
 
 def launch_missing(look: Look) -> Decision | None:

@@ -103,4 +103,6 @@ class SimController(Actor):
         seconds = max(decision.recheck_after_s, 0.02)
         if is_changed or seconds >= IDLE_MAX_S:
             return seconds
+        if decision.record.phase.is_terminal:
+            return 600.0
         return min(IDLE_MAX_S, seconds * self.rng.uniform(1.0, 20.0))

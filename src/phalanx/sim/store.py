@@ -161,7 +161,7 @@ class SimObjects:
         if roll < 0.4:
             perform()
         elif roll < 0.6:
-            self.root.loop.after(self.rng.expovariate(1 / 30), lambda _: perform() and None)
+            self.root.loop.after(self.rng.expovariate(1 / 30), _perform, perform)
         if trouble.kind == "conflict":
             raise StoreConflict(f"{key}: a repeated request met itself")
         raise StoreUnclear(f"{key}: the answer was lost")
@@ -180,3 +180,7 @@ def objects(root: Root, host: str, who: str, rng: random.Random) -> SimObjects:
     """The view that fits the root."""
     kind = LineageObjects if root.keeps_lineage else SimObjects
     return kind(root, host, who, rng)
+
+
+def _perform(perform: Callable[[], bool]) -> None:
+    perform()

@@ -109,6 +109,8 @@ class End:
     """Highest step that any of its ranks reported."""
     finished: bool = False
     """Every rank had announced its last step before the end."""
+    departing: bool = False
+    """The task goes because of a notice: its slot needs a new incarnation."""
     at_ns: int = 0
     """Store clock at writing; orders ends of different hosts within its uncertainty."""
     protocol: int = PROTOCOL

@@ -1,12 +1,12 @@
 """All ranks save at the same step, by construction.
 
-At every step each rank puts two integers into an asynchronous max-reduce on a side group and reads
-what the previous step's gave: the strongest *wish* of any rank, and whether any rank is still
-*busy* writing. All ranks read the same two numbers at the same step, so all decide the same. A
+At every step each rank puts three integers into an asynchronous max-reduce on a side group and reads
+what the previous step's gave: the strongest *wish* of any rank, whether any rank is still *busy*
+writing, and the longest any rank's save takes. All read the same numbers, so all decide alike. A
 rank that was free a step ago is still free now, since a save only begins by agreement.
 
-Wishes are ordered: a higher one wins. Numbers above `DUE` are free for departure notices, the
-earliest deadline being the highest number.
+Wishes are ordered: a higher one wins. Numbers above `DUE` are departure notices, the earliest
+deadline being the highest number.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ NONE = 0
 """No wish."""
 DUE = 1
 """A save is due by this rank's clock."""
+ADVICE = 2
+"""A notice without a deadline: save when it suits."""
+_LATEST = 1 << 40
+"""Milliseconds; a deadline is told as its distance below this number."""
 
 
 class Word(NamedTuple):
@@ -25,6 +29,18 @@ class Word(NamedTuple):
 
     wish: int = NONE
     busy: bool = False
+    cost_ms: int = 0
+    """The longest that the last save of any rank took, copy and write."""
+
+
+def wish_of(left_ms: int | None) -> int:
+    """The wish of a notice with so many milliseconds left; None is advice."""
+    return ADVICE if left_ms is None else _LATEST - min(max(0, left_ms), _LATEST - ADVICE - 1)
+
+
+def left_ms_of(wish: int) -> int | None:
+    """Milliseconds left by the most urgent notice; None when it has no deadline."""
+    return None if wish <= ADVICE else _LATEST - wish
 
 
 class Agreement(Protocol):
@@ -34,7 +50,7 @@ class Agreement(Protocol):
         """What the ranks together said."""
         ...
 
-    def say(self, wish: int, busy: bool) -> None:
+    def say(self, wish: int, busy: bool, cost_ms: int = 0) -> None:
         """This rank's part of the next answer."""
         ...
 
@@ -53,9 +69,9 @@ class Alone:
         """What was said last."""
         return self._word
 
-    def say(self, wish: int, busy: bool) -> None:
+    def say(self, wish: int, busy: bool, cost_ms: int = 0) -> None:
         """Remember it."""
-        self._word = Word(wish, busy)
+        self._word = Word(wish, busy, cost_ms)
 
     def close(self) -> None:
         """Nothing is under way."""
@@ -68,7 +84,7 @@ class Mute:
         """Nothing."""
         return Word()
 
-    def say(self, wish: int, busy: bool) -> None:
+    def say(self, wish: int, busy: bool, cost_ms: int = 0) -> None:
         """Nobody listens."""
 
     def close(self) -> None:
@@ -85,7 +101,7 @@ class SideGroup:
         self._reduce = dist.all_reduce
         self._max = dist.ReduceOp.MAX
         self._group = dist.new_group(backend="gloo")
-        self._words = torch.zeros(2, dtype=torch.int64)
+        self._words = torch.zeros(3, dtype=torch.int64)
         self._work: Any = None
 
     def heard(self) -> Word:
@@ -94,13 +110,14 @@ class SideGroup:
             return Word()
         self._work.wait()
         self._work = None
-        wish, busy = self._words.tolist()
-        return Word(wish, bool(busy))
+        wish, busy, cost_ms = self._words.tolist()
+        return Word(wish, bool(busy), cost_ms)
 
-    def say(self, wish: int, busy: bool) -> None:
+    def say(self, wish: int, busy: bool, cost_ms: int = 0) -> None:
         """Start this step's reduction."""
         self._words[0] = wish
         self._words[1] = int(busy)
+        self._words[2] = cost_ms
         self._work = self._reduce(self._words, op=self._max, group=self._group, async_op=True)
 
     def close(self) -> None:

@@ -56,7 +56,8 @@ class Checkpointer:
         here = surroundings(os.environ)
         if here is None:
             self._rank = None
-            say("not started by phalanx: progress is not reported, nothing is saved or resumed")
+            if os.environ.get("RANK", "0") == "0":
+                say("not started by phalanx: progress is not reported, nothing is saved or resumed")
             return
         self._rank = Rank(here, here.every if every is None else every_of(every))
         atexit.register(self._rank.at_exit)

@@ -33,6 +33,8 @@ class Surroundings:
     root: str
     progress_file: str = ""
     """Where this rank reports its progress; empty when nobody reads it."""
+    notice_file: str = ""
+    """Where the agent announces a departure; empty when it does not."""
     socket: str = ""
     """Where the agent listens for datagrams; empty when it does not."""
     resume: str = ""
@@ -68,6 +70,7 @@ def surroundings(env: Mapping[str, str]) -> Surroundings | None:
         world_size=_whole(env, "WORLD_SIZE", 1),
         root=env["PHALANX_ROOT"],
         progress_file=_progress_file(env),
+        notice_file=_beside(env, "notice"),
         socket=env.get("PHALANX_AGENT_SOCKET", ""),
         resume=resume,
         every=every_of(env.get("PHALANX_SAVE_EVERY") or "auto"),

@@ -14,8 +14,9 @@ from phalanx.store.files import FilesObjects
 from phalanx.store.store import Store
 from phalanx.store.writer import writer_id
 from phalanx.train import agreement, randomness
-from phalanx.train.agreement import Agreement, Mute
+from phalanx.train.agreement import Agreement, Mute, Word
 from phalanx.train.environment import Every, Surroundings
+from phalanx.train.notices import Notices
 from phalanx.train.progress import Progress
 from phalanx.train.restoring import RANDOM, Checkpoint
 from phalanx.train.saving import Outlet, Saver
@@ -47,6 +48,9 @@ class Rank:
         self._schedule = Schedule(every)
         self._agreement: Agreement | None = None
         self._progress = Progress(here.progress_file, here.total_steps)
+        self._notices = Notices(here.notice_file)
+        self._is_for_notice = False
+        self._cost_ms = 0
         self._saved_step: int | None = None
         self._saved_name = ""
         self._mark_ns = self._clock.monotonic_ns()
@@ -136,11 +140,59 @@ class Rank:
         word = self._agreement.heard()
         if self.is_last(done):
             return self.is_unsaved(done)
+        if word.wish > agreement.DUE:
+            return self._answer(word, done)
         if self._schedule.by_count(done):
             return True
         agreed = word.wish > agreement.NONE and not word.busy
         self._schedule.by_time(now_ns)
         return agreed
+
+    def _answer(self, word: Word, done: int) -> bool:
+        """A notice is heard by all at this step: save now, or decline, all alike."""
+        left_ms = agreement.left_ms_of(word.wish)
+        cost_ms = word.cost_ms * (2 if word.busy else 1)  # a write under way comes first
+        if left_ms is not None and cost_ms > left_ms:
+            self._decline(f"a save takes {cost_ms} ms and {left_ms} ms are left")
+            return self._schedule.by_count(done)
+        self._is_for_notice = True
+        return self.is_unsaved(done)
+
+    def _decline(self, because: str) -> None:
+        notice = self._notices.open()
+        if notice is not None:
+            self._notices.answered(notice)
+            self._line.tell({"declined": because, "notice": notice.id, "rank": self.index})
+
+    def _depart(self) -> None:
+        """After the agreed save: a rank whose task departs waits here for its end.
+
+        The others go on and wait for it in their next collective, so that no step is finished
+        that the saved checkpoint does not hold.
+        """
+        self._is_for_notice = False
+        notice = self._notices.open()
+        self.phase("departure")
+        if notice is None:
+            return
+        self._notices.answered(notice)
+        self._saver.wait()
+        if self._saver.problem is not None:
+            self._line.tell(
+                {"declined": self._saver.problem, "notice": notice.id, "rank": self.index}
+            )
+            return
+        words = {"saved": self._saved_name, "notice": notice.id, "rank": self.index}
+        self._line.tell(words)
+        while notice.departs and self._clock.monotonic_ns() < notice.until_ns:
+            self._clock.sleep(0.05)
+
+    def _wish(self, now_ns: int) -> int:
+        notice = self._notices.open()
+        if notice is not None:
+            left_ns = notice.until_ns - now_ns if notice.until_ns else None
+            return agreement.wish_of(None if left_ns is None else left_ns // 1_000_000)
+        return agreement.DUE if self._schedule.by_time(now_ns) else agreement.NONE
 
     def _open_agreement(self) -> Agreement:
         """Opened after the first step was reported, so that it does not delay that."""
@@ -166,15 +218,20 @@ class Rank:
         now_ns = self._clock.monotonic_ns()
         self._progress.stall_ns += now_ns - begun_ns
         self._progress.saving = True
-        self._schedule.saved(begun_ns, now_ns - waited_ns, self._saver.write_ns)
+        stall_ns = now_ns - waited_ns
+        self._cost_ms = (stall_ns + self._saver.write_ns) // 1_000_000
+        self._schedule.saved(begun_ns, stall_ns, self._saver.write_ns)
         self._progress.show(now_ns)
 
     def settled(self) -> None:
         """The end of a step's report: say this rank's wish, start timing the next step."""
         now_ns = self._clock.monotonic_ns()
         if self._agreement is not None and not self.is_last(self._progress.step):
-            wish = agreement.DUE if self._schedule.by_time(now_ns) else agreement.NONE
-            self._agreement.say(wish, self._saver.busy)
+            if self._is_for_notice:
+                self._depart()
+            if isinstance(self._agreement, Mute) and self._notices.open() is not None:
+                self._decline("the ranks have no process group, so they cannot agree on a step")
+            self._agreement.say(self._wish(now_ns), self._saver.busy, self._cost_ms)
         self._mark_ns = self._clock.monotonic_ns()
 
     def is_last(self, done: int) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from phalanx.checkpoint.commit import CommitState
 from phalanx.checkpoint.find import names
 from phalanx.errors import CheckpointError, InputError, StateUnsupported
 from phalanx.state.gang import Head
@@ -62,6 +66,10 @@ def test_outside_phalanx_it_does_nothing_and_says_so_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PHALANX_JOB", raising=False)
+    monkeypatch.setenv("RANK", "1")
+    assert Checkpointer({}).restore() == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("RANK", "0")
     state = {"x": np.zeros(2)}
     with train(state, range(5)) as checkpointer, checkpointer.phase("eval"):
         assert state["x"].tolist() == [10, 10]
@@ -273,3 +281,18 @@ def test_without_an_agent_nothing_is_told(saves: Saves, enter: Any) -> None:
     checkpointer.step(1)  # the agent is gone: the write goes on without it
     until(lambda: "0000000002-0" in names(saves.store, saves.keys))
     until(lambda: saves.store.list(saves.keys.parts("0000000002-0")))
+
+
+def test_the_interpreter_ends_only_after_the_write_under_way(saves: Saves) -> None:
+    program = (
+        "from phalanx.train import Checkpointer;"
+        "c = Checkpointer({'x': b'x' * (64 << 20)}, every='1step');"
+        "c.step(c.restore()); print('left', flush=True)"
+    )
+    env = {**os.environ, **environment(saves)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
+    assert saves.commit("0000000001-0", 0).state is CommitState.COMMITTED
+    assert saves.manifest("0000000001-0").bytes > 64 << 20
