@@ -75,6 +75,12 @@ class Session(ABC):
         """What all ranks wrote so far."""
         return [lines.read(self.files, rank) for rank in range(self.shape.world)]
 
+    def last_words(self) -> str:
+        """The ends of all logs, for a session that did not start."""
+        paths = [p for p in self.folder.rglob("*log") if p.is_file()]
+        tails = [f"{p.name}: {p.read_text(errors='replace')[-300:]}" for p in paths]
+        return " | ".join(" ".join(tail.split()) for tail in tails)
+
     def reached(self, step: int) -> bool:
         """Whether every rank has finished this step."""
         return all(any(x.kind == "step" and x.step >= step for x in one) for one in self.lines())
@@ -255,7 +261,8 @@ def kill_a_rank(session: Session, seed: int, limit_s: float, warm_up: int = 15) 
     """Wait for the job to train, kill -9 one rank at a moment given by the seed, and watch."""
     chance = random.Random(seed)
     if not procs.until(lambda: session.reached(warm_up), START_LIMIT_S, 0.05):
-        raise RuntimeError(f"{session.name} did not start within {START_LIMIT_S:.0f} s")
+        said = session.last_words()
+        raise RuntimeError(f"{session.name} did not start within {START_LIMIT_S:.0f} s: {said}")
     time.sleep(chance.uniform(0.0, 0.5))
     victim = chance.randrange(session.shape.world)
     before = session.lines()

@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.gang import COUNT, Gang
-
-Losses = dict[int, dict[int, str]]
-"""rank → step → loss, hexadecimal."""
-STEPS = 200
-"""Steps of the four-rank job that `undisturbed` knows the losses of."""
+from tests.support.harm import Losses, undisturbed_losses
 
 
 @pytest.fixture
@@ -47,19 +43,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Los
         fcntl.flock(lock, fcntl.LOCK_EX)
         kept = shared / "undisturbed.json"
         if not kept.exists():
-            kept.write_text(json.dumps(_run_undisturbed(shared / "undisturbed")))
+            kept.write_text(json.dumps(undisturbed_losses(shared / "undisturbed")))
     found = json.loads(kept.read_text())
     return {int(rank): {int(s): x for s, x in steps.items()} for rank, steps in found.items()}
-
-
-def _run_undisturbed(folder: Path) -> Losses:
-    gang = Gang(folder, nodes=2, ranks=2, steps=STEPS, step_s=0, every=50)
-    try:
-        gang.start()
-        status = gang.wait(180)
-        assert status["phase"] == "Succeeded", status
-        assert status["attempt"] == 0
-        gang.assert_nothing_lives()
-        return {rank: gang.losses(rank) for rank in range(4)}
-    finally:
-        gang.kill_all()

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from tests.e2e.conftest import STEPS, Losses
-from tests.support.gang import Gang, kill
+from tests.support.gang import kill
+from tests.support.harm import STEPS, ended_as_if_nothing_had_happened
 from tests.support.waiting import until
 
-
-def four_ranks(new_gang: Callable[..., Gang]) -> Gang:
-    return new_gang(nodes=2, ranks=2, steps=STEPS, step_s=0.03)
-
-
-def ended_well(gang: Gang, undisturbed: Losses) -> None:
-    status = gang.wait(180)
-    assert status["phase"] == "Succeeded", status
-    gang.assert_whole(undisturbed)
-    gang.assert_nothing_lives()
+FOUR = {"nodes": 2, "ranks": 2, "steps": STEPS, "step_s": 0.03}
 
 
 def test_ranks(new_gang, undisturbed):
-    gang = four_ranks(new_gang).start()
+    gang = new_gang(**FOUR).start()
     gang.reach(15)
     kill(gang.rank_pid(3))
     gang.reach(30, attempt=1)
@@ -32,7 +21,7 @@ def test_ranks(new_gang, undisturbed):
     gang.reach(45, attempt=2)
     kill(gang.rank_pid(1))
     kill(gang.rank_pid(2))
-    ended_well(gang, undisturbed)
+    ended_as_if_nothing_had_happened(gang, undisturbed)
     both, apart = gang.causes()[1:]
     assert both[:2] == ("Killed", 0)
     assert apart[0] == "Killed"
@@ -40,14 +29,14 @@ def test_ranks(new_gang, undisturbed):
 
 
 def test_agents_and_a_warm_parent(new_gang, undisturbed):
-    gang = four_ranks(new_gang).start()
+    gang = new_gang(**FOUR).start()
     gang.reach(15)
     kill(gang.warm_pid(1))
     gang.reach(30, attempt=1)
     kill(gang.agent_pid(0))
     gang.reach(45, attempt=2)
     kill(gang.agent_pid(1))
-    ended_well(gang, undisturbed)
+    ended_as_if_nothing_had_happened(gang, undisturbed)
     warm, first, second = gang.causes()
     assert warm[:2] == ("Killed", 1)
     assert first[:2] == ("Killed", 0)
@@ -56,7 +45,7 @@ def test_agents_and_a_warm_parent(new_gang, undisturbed):
 
 
 def test_controller_and_terminal(new_gang, undisturbed):
-    gang = four_ranks(new_gang)
+    gang = new_gang(**FOUR)
     terminal = gang.follow()
     gang.reach(10)
     old = gang.controller_pid()
@@ -69,5 +58,5 @@ def test_controller_and_terminal(new_gang, undisturbed):
     kill(gang.rank_pid(2))
     gang.reach(20, attempt=1)
     assert gang.controller_pid() != old
-    ended_well(gang, undisturbed)
+    ended_as_if_nothing_had_happened(gang, undisturbed)
     assert gang.causes() == [("Killed", 1, 2)]

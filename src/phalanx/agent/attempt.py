@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from phalanx.agent import stacks
 from phalanx.agent.accounts import Account
 from phalanx.agent.command import launcher_argv
+from phalanx.agent.departure import Departure, Notice
 from phalanx.agent.environment import Place, local_ranks, rank_environment
 from phalanx.agent.progress import Progress, make_folder, read_progress
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.ranks import RankProcess, RankSet, Start, redacted
+from phalanx.agent.report import Story, end_of
 from phalanx.agent.seat import SeatPlace
 from phalanx.checkpoint.commit import CommitState, Committer, commit
 from phalanx.errors import StoreError
@@ -50,6 +52,7 @@ class AttemptRun:
         self.pending: set[str] = set()
         """Checkpoints that a rank of ours has written its part of, not known to be committed."""
         self.hang_message = ""
+        self.departure: Departure | None = None
         self._hang_stop_at: float | None = None
         self._said = ""
 
@@ -75,6 +78,7 @@ class AttemptRun:
         """`me` with the ranks as they are now; a sibling's death stops the others at once."""
         if self.world is None or me.attempt != self.account.attempt:
             return me
+        me = self._settle_departure(me)
         self.ranks.settle(is_warm_dead=self._workplace().warm is None)
         if self.wakes_in() == 0.0:
             self.ranks.stop("a rank hangs", HANG_GRACE_S)
@@ -88,7 +92,35 @@ class AttemptRun:
             return replace(me, ranks=state)
         self.account.done_ns = time.monotonic_ns()
         self._commit_pending()
-        return replace(me, ranks=state, end=self._end())
+        return replace(me, ranks=state, end=self._end(seen))
+
+    def give_notice(self, notice: Notice) -> None:
+        """Tell the ranks once; advice gives way to a notice with a deadline."""
+        if self.world is None or (self.departure and self.departure.notice == notice):
+            return
+        folders = [one.folder for one in self.ranks.ranks if one.end is None]
+        self.departure = Departure(notice, folders)
+        self._keep_departure(self.departure)
+        if not any(report.at_ns for report in self.ranks.progress()):
+            self.departure.declined = "the script does not use phalanx.train"
+
+    def _settle_departure(self, me: Me) -> Me:
+        """Note whether the ranks have answered, once what they saved is committed."""
+        departure = self.departure
+        if departure is None or me.save_settled or not departure.notice.departs:
+            return me
+        departure.expire()
+        if departure.saved and departure.saved in self.pending:
+            return me
+        if not departure.is_answered:
+            return me
+        self._keep_departure(departure)
+        return replace(me, save_settled=True)
+
+    def _keep_departure(self, departure: Departure) -> None:
+        account = self.account
+        seat = (account.slot, account.incarnation, account.attempt)
+        departure.keep(self.store, self.keys, seat)
 
     def find_hang(self) -> bool:
         """Whether a rank has stood still too long: if so, note the stacks of all and stop them."""
@@ -151,6 +183,8 @@ class AttemptRun:
             if "part" in words:
                 self.pending.add(str(words["part"]))
             self._note(words)
+            if self.departure is not None:
+                self.departure.take(words)
         if messages:
             self._commit_pending()
 
@@ -275,26 +309,30 @@ class AttemptRun:
             return len(self._world().members) * plan.ranks_per_node
         return self._world().size
 
-    def _end(self) -> End:
+    def _end(self, seen: Seen) -> End:
         account, ranks = self.account, self.ranks.ranks
-        reports = self.ranks.progress()
-        ends = tuple(redacted(r.end, self._workplace().secrets) for r in ranks if r.end is not None)
-        failure = FailureClass.HANG if self.hang_message else None
-        unreadable = next((r.unreadable for r in ranks if r.unreadable is not None), None)
-        return End(
-            slot=account.slot,
-            incarnation=account.incarnation,
-            attempt=account.attempt,
-            outcome=Outcome.FAILED if self.hang_message else _outcome(self.ranks),
-            ranks=ends,
-            failure=FailureClass.CHECKPOINT_UNREADABLE if unreadable is not None else failure,
-            message=f"checkpoint {unreadable[0]}: {unreadable[1]}"
-            if unreadable is not None
-            else self.hang_message or self.ranks.stop_reason,
-            checkpoint=unreadable[0] if unreadable is not None else None,
-            step=max([account.first_step, *(p.step for p in reports)]),
+        steps = [report.step for report in self.ranks.progress()]
+        secrets = self._workplace().secrets
+        story = Story(
+            seat=(account.slot, account.incarnation, account.attempt),
+            ranks=tuple(redacted(r.end, secrets) for r in ranks if r.end is not None),
+            step=max([account.first_step, *steps]),
             finished=bool(ranks) and all(r.has_announced_end for r in ranks),
+            stop_reason=self.ranks.stop_reason,
+            hang=self.hang_message,
+            unreadable=next((r.unreadable for r in ranks if r.unreadable is not None), None),
+            departed=self._departed(seen),
         )
+        return end_of(story)
+
+    def _departed(self, seen: Seen) -> tuple[FailureClass, str] | None:
+        """The departure that ended this attempt here, unless the whole job is ending."""
+        departure, record = self.departure, seen.record
+        if departure is None or not departure.notice.departs or not departure.is_answered:
+            return None
+        if record is None or record.ending is not None:
+            return None
+        return departure.notice.failure, departure.sentence()
 
     def _workplace(self) -> Workplace:
         assert self.workplace is not None, "prepare comes first"
@@ -307,12 +345,3 @@ class AttemptRun:
 
 def _ended_badly(end: Any) -> bool:
     return bool(end.exit_code != 0)
-
-
-def _outcome(ranks: RankSet) -> Outcome:
-    ends = [r.end for r in ranks.ranks if r.end is not None]
-    if any(e.exit_code != 0 and not e.told_to_stop for e in ends):
-        return Outcome.FAILED
-    if ranks.stop_deadline_ns is not None:
-        return Outcome.STOPPED
-    return Outcome.SUCCEEDED if all(e.exit_code == 0 for e in ends) else Outcome.FAILED

@@ -1,4 +1,4 @@
-"""A departure notice on the agent's side: told to the ranks, answered or declined, kept as evidence.
+"""A departure notice on the agent's side: told to the ranks, answered or declined, kept.
 
 One shape for every source: SIGTERM, `stop --save`, a Spot notice, rebalance advice.
 """

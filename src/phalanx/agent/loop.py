@@ -38,6 +38,8 @@ GONE_AFTER_S = 5.0
 
 if TYPE_CHECKING:
     from phalanx.agent.attempt import AttemptRun
+    from phalanx.agent.departure import Notice
+    from phalanx.agent.metadata import MetadataPoll
     from phalanx.agent.workplace import Workplace
 
 
@@ -58,6 +60,9 @@ class Agent:
         self.record: Record | None = None
         self.born_ns = store.now_ns()
         self._covered: int | None = None
+        self.notice: Notice | None = None
+        """A departure notice with a deadline, or the newest advice."""
+        self._metadata: MetadataPoll | None = None
         self._beat_due = 0.0
         self._books: list[tuple[str, bytes]] = []
         """Ledger entries of closed attempts, not written yet."""
@@ -72,6 +77,7 @@ class Agent:
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._on_term)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._watch_metadata()
         try:
             while True:
                 move = self._next_move()
@@ -85,6 +91,18 @@ class Agent:
     def _on_term(self, signum: int, frame: object) -> None:
         self.me = replace(self.me, asked_to_leave=True)
 
+    def _watch_metadata(self) -> None:
+        if "PHALANX_METADATA" in os.environ or "AWS_EC2_METADATA_SERVICE_ENDPOINT" in os.environ:
+            from phalanx.agent import metadata
+
+            self._metadata = metadata.start(self._on_notice)
+
+    def _on_notice(self, notice: Notice) -> None:
+        """Called from the metadata thread: remember it and wake the loop."""
+        if self.notice is None or notice.departs:
+            self.notice = notice
+            os.write(self._wake_write, b"n")
+
     def _next_move(self) -> protocol.Move:
         try:
             seen = self._look()
@@ -93,6 +111,7 @@ class Agent:
         self._missing_since = None
         if self.current is not None:
             self.me = self.current.update(self.me, seen)
+            self._pass_on_notice()
             if seen.is_hang:
                 self.current.join_hang()
         now_ns = time.monotonic_ns()
@@ -166,6 +185,8 @@ class Agent:
             self._beat_due = time.monotonic() + FIRST_BEAT_AFTER_S
         elif isinstance(move, protocol.StopRanks):
             self._stop_ranks(move)
+        elif isinstance(move, protocol.SaveFirst):
+            self._save_first()
         elif isinstance(move, protocol.WriteEnd):
             self._write_end(move)
 
@@ -175,6 +196,27 @@ class Agent:
             self._attempt().note_stacks()
         self._attempt().stop(move.why, plan.stop_grace_s if move.by_user else RESTART_GRACE_S)
         self._sleep(0.01)
+
+    def _pass_on_notice(self) -> None:
+        """A Spot notice makes this task depart; advice is only passed on to the ranks."""
+        if self.notice is None:
+            return
+        if self.notice.departs:
+            self.me = replace(self.me, asked_to_leave=True)
+        elif self.me.ranks is Ranks.RUNNING:
+            self._attempt().give_notice(self.notice)
+
+    def _save_first(self) -> None:
+        """Tell the ranks of the departure; whether they have answered is seen in `update`."""
+        from phalanx.agent import departure
+
+        record = self._plan_record()
+        if self.notice is None or not self.notice.departs:
+            is_user = record.ending is not None
+            make = departure.stop_save if is_user else departure.sigterm
+            self.notice = make(record.plan.stop_grace_s)
+        self._attempt().give_notice(self.notice)
+        self._sleep(0.05)
 
     def _write_end(self, move: protocol.WriteEnd) -> None:
         end = replace(move.end, at_ns=self.store.now_ns())
@@ -193,7 +235,7 @@ class Agent:
         if self.me.attempt != attempt:
             self._close_attempt()
             self.me = replace(self.me, attempt=attempt, ranks=Ranks.NONE, ready=None, end=None)
-            self.me = replace(self.me, complete_since_ns=None)
+            self.me = replace(self.me, complete_since_ns=None, save_settled=False)
             seat = (self.me.slot, self.me.incarnation, attempt)
             account = Account(seat, start_ns=self.store.now_ns(), born_ns=self.born_ns)
             self.current = AttemptRun(self.place, self.store, account)
@@ -278,6 +320,8 @@ class Agent:
             self.current.ranks.insist()
         self._close_attempt()
         self._write_books()
+        if self._metadata is not None:
+            self._metadata.close()
         if self.workplace is not None:
             self.workplace.close()
         processes.kill_orphans(())

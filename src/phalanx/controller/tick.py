@@ -43,13 +43,14 @@ def look(ports: Ports) -> Sight | None:
     world = read.read_world(store, keys, record.attempt)
     members = () if world is not None else read.read_members(store, keys, record.attempt)
     head, _ = read.read_head(store, keys)
+    ends = read.read_ends(store, keys, record.attempt)
     observed = Observed(
         tasks=tasks,
         members=members,
         world=world,
-        ends=read.read_ends(store, keys, record.attempt),
+        ends=ends,
         head=head,
-        beats=() if world is not None else _beats(ports, record),
+        beats=_beats(ports, record) if world is None or ends else (),
         leftovers=_leftovers(ports, record, observed_alive=any(t.is_alive for t in tasks)),
     )
     return Sight(record, found.version, observed, store.now_ns())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -41,9 +42,8 @@ class FactRow:
 @lru_cache(maxsize=1)
 def rows() -> dict[str, FactRow]:
     """Every fact by id."""
-    text = (Path(__file__).parent / "data" / "rows.json").read_text("utf-8")
     out: dict[str, FactRow] = {}
-    for raw in json.loads(text)["rows"]:
+    for raw in _raw():
         sources = tuple(FactSource(s["url"], s["verified"]) for s in raw["sources"])
         out[raw["id"]] = FactRow(
             id=raw["id"],
@@ -55,6 +55,12 @@ def rows() -> dict[str, FactRow]:
             note=raw.get("note", ""),
         )
     return out
+
+
+def _raw() -> Iterator[Any]:
+    for name in ("rows.json", "rows-plan.json"):
+        text = (Path(__file__).parent / "data" / name).read_text("utf-8")
+        yield from json.loads(text)["rows"]
 
 
 def settled(id: str) -> Any:

@@ -1,7 +1,8 @@
 """A task that runs but gives no sign: its agent is frozen or cut off, and the others wait for it.
 
-Looked for only while a world is being gathered; in a running world the ranks' own standstill is
-the sign (`Hang`). When most of a gang is silent at once it is the store, not the tasks.
+Looked for while a world is being gathered, and once some slots are done; between the two the
+ranks' own standstill is the sign (`Hang`). When most of a gang is silent at once it is probably
+the store, not the tasks: nobody is replaced before the start time-out.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from phalanx.words import FailureClass
 def silent_member(look: Look) -> Decision | None:
     """Give the slot of a silent agent to a new incarnation; hold when most are silent."""
     record, limit_s = look.record, look.timing.silent_s
-    if look.observed.world is not None or look.age_s(record.attempt_opened_ns) < limit_s:
+    waiting_s = _waiting_s(look)
+    if waiting_s is None or waiting_s < limit_s:
         return None
     silent = _silent_slots(look)
     if not silent:
         return None
-    if 2 * len(silent) > len(record.seats) and len(record.seats) > 1:
+    is_most = 2 * len(silent) > len(record.seats) and len(record.seats) > 1
+    if is_most and waiting_s < record.plan.start_timeout_s:
         words = ", ".join(map(str, silent))
         return look.wait(
             FailureClass.STORE_UNREACHABLE.value,
@@ -37,8 +40,17 @@ def silent_member(look: Look) -> Decision | None:
     return replace(decision, recheck_after_s=0.0)
 
 
+def _waiting_s(look: Look) -> float | None:
+    """How long the others have been waiting; None while nobody waits for anybody."""
+    if look.observed.world is None:
+        return look.age_s(look.record.attempt_opened_ns)
+    done = [e.at_ns for e in look.ends if e.slot in look.done_slots]
+    return look.age_s(max(done)) if done else None
+
+
 def _silent_slots(look: Look) -> list[int]:
-    there = {(m.slot, m.incarnation) for m in look.observed.members}
+    ready = look.observed.members if look.observed.world is None else look.ends
+    there = {(m.slot, m.incarnation) for m in ready}
     running = {t.slot for t in look.buckets.running}
     ages: dict[tuple[int, int], int] = {}
     for seen in look.observed.beats:

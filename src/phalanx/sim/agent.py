@@ -185,6 +185,8 @@ class SimAgent(Occupant):
                 yield from committing.seal_steps(self, move)
             else:
                 self._act(move)
+                if isinstance(move, protocol.SaveFirst):
+                    yield self.idle(5.0)
         except StoreError:
             yield 0.2 + self.rng.random()
 
@@ -214,9 +216,23 @@ class SimAgent(Occupant):
         elif isinstance(move, protocol.StopRanks) and self.group is not None:
             grace_s = self.scene.plan.stop_grace_s if move.by_user else RESTART_GRACE_S
             self.group.stop(move.why, grace_s)
+        elif isinstance(move, protocol.SaveFirst):
+            self._save_first()
         elif isinstance(move, protocol.WriteEnd):
             end = replace(move.end, at_ns=self.store.now_ns())
             self.store.create(keys.end(end.attempt, me.slot, me.incarnation), codec.dumps(end))
+
+    def _save_first(self) -> None:
+        """All ranks of the world save one agreed step, or the notice is declined."""
+        is_agreed = self.group is not None and self.rng.random() < 0.7
+        if is_agreed and self.group is not None:
+            self.group.training.save_soon()
+        self.loop.after(self.rng.uniform(1.0, 40.0), self._settled)
+
+    def _settled(self, _: object) -> None:
+        if self.is_alive:
+            self.me = replace(self.me, save_settled=True)
+            self.wake(0.01)
 
     def _prepare(self, attempt: int) -> None:
         ranks = self.scene.plan.ranks_per_node
@@ -226,6 +242,7 @@ class SimAgent(Occupant):
             if me.attempt is not None:
                 self._left_ns[me.attempt] = self.loop.now_ns
             me = replace(me, ranks=Ranks.NONE, end=None, complete_since_ns=None)
+            me = replace(me, save_settled=False)
             self.group = None
             self.pending.clear()
         self.me = replace(me, attempt=attempt, ready=ready)

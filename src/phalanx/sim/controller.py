@@ -62,7 +62,7 @@ class SimController(Actor):
                 continue
             yield from self._point("saved")
             yield from self._act(decision)
-            yield self.idle(self._patience(decision, decision.record is not sight.record))
+            yield self.idle(self._patience(decision, decision.record != sight.record))
 
     def _act(self, decision: Decision) -> Steps:
         for action in decision.actions:

@@ -59,9 +59,7 @@ def draw(seed: object, only: tuple[str, ...] | None = None) -> tuple[Fault, ...]
         is_close = bool(faults) and rng.random() < 0.4
         at_s = at_s + rng.expovariate(1 / 20) if is_close else rng.uniform(0, WORK_S * 1.2)
         for_s = math.exp(rng.uniform(math.log(1.0), math.log(2 * HOUR_S)))
-        faults.append(
-            Fault(rng.choice(enabled), at_s, for_s, rng.randrange(1 << 16), rng.random())
-        )
+        faults.append(Fault(rng.choice(enabled), at_s, for_s, rng.randrange(1 << 16), rng.random()))
     return tuple(sorted(faults, key=lambda f: (f.at_s, f.kind, f.pick)))
 
 
@@ -276,7 +274,7 @@ def frozen_process(scene: Scene, fault: Fault) -> None:
     if fault.pick % 7 > 2 and agent.group is not None:
         agent.group.freeze(fault.for_s)
     if fault.size < 0.4:
-        agent.task.deaf_until_ns = scene.loop.now_ns + int(fault.for_s * SECOND_NS)
+        _deafen(agent.task, fault.for_s, scene.loop.now_ns)
 
 
 @kind
@@ -285,7 +283,7 @@ def deaf_host(scene: Scene, fault: Fault) -> None:
     task = _task(scene, fault)
     if task is not None:
         for_s = FOR_GOOD_S if fault.size > 0.7 else fault.for_s
-        task.deaf_until_ns = scene.loop.now_ns + int(for_s * SECOND_NS)
+        _deafen(task, for_s, scene.loop.now_ns)
 
 
 @kind
@@ -294,8 +292,7 @@ def cut_off_host(scene: Scene, fault: Fault) -> None:
     task = _task(scene, fault)
     if task is not None:
         for_s = FOR_GOOD_S if fault.size > 0.5 else fault.for_s
-        until_ns = scene.loop.now_ns + int(for_s * SECOND_NS)
-        task.deaf_until_ns = until_ns
+        until_ns = _deafen(task, for_s, scene.loop.now_ns)
         hosts = frozenset({task.host})
         since_ns = scene.loop.now_ns
         scene.root.troubles.append(Trouble("outage", until_ns, 1.0, hosts, since_ns))
@@ -338,6 +335,12 @@ def _trouble(scene: Scene, fault: Fault, name: str, chance: float) -> None:
         everybody = [t.host for t in scene.cloud.alive()] + [c.name for c in scene.controllers]
         hosts = frozenset(host for host in everybody if rng.random() < 0.4)
     scene.root.troubles.append(Trouble(name, until_ns, chance, hosts, scene.loop.now_ns))
+
+
+def _deafen(task: SimTask, seconds: float, now_ns: int) -> int:
+    until_ns = now_ns + int(seconds * SECOND_NS)
+    task.deaf_until_ns = max(task.deaf_until_ns, until_ns)
+    return until_ns
 
 
 def _interrupt(what: tuple[Scene, SimTask]) -> None:

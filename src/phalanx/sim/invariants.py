@@ -249,7 +249,9 @@ class Invariants:
         if record.phase is Phase.SUCCEEDED:
             head = self.scene.head()
             total = record.plan.total_steps
-            split = names.split_checkpoint_name(head.checkpoint) if head and head.checkpoint else None
+            split = (
+                names.split_checkpoint_name(head.checkpoint) if head and head.checkpoint else None
+            )
             done = split[0] if split else None
             self.hold(done == total, f"Succeeded with {done} of {total} steps committed")
         elif record.phase is Phase.STOPPED:

@@ -1,7 +1,7 @@
 """Play one seed, tell its story, shrink it to what matters.
 
-    python -m phalanx.sim.run SEED          play one seed and print its story when it breaks
-    python -m phalanx.sim.run SEED --story  print the story in any case
+python -m phalanx.sim.run SEED          play one seed and print its story when it breaks
+python -m phalanx.sim.run SEED --story  print the story in any case
 """
 
 from __future__ import annotations

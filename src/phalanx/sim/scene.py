@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
+from phalanx import names
 from phalanx.clock import SECOND_NS
 from phalanx.errors import StoreError
-from phalanx import names
 from phalanx.names import Keys, job_id
 from phalanx.plan.job import CheckpointPlan, JobPlan, RestartRule
 from phalanx.reconcile.decision import ECS_TIMING, Timing

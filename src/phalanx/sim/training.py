@@ -60,6 +60,16 @@ class Training:
             limit_s = self.hang_after_s if has_begun else self.start_timeout_s
             self.loop.after(limit_s, self._stands_still, self._ticket)
 
+    def save_soon(self) -> None:
+        """Somebody asks for a save: the next step that all ranks reach is it."""
+        self.review(None)
+        step = int(self.step) + 1
+        if self._since_s is not None and step < self._due:
+            self._due = step
+            self._ticket += 1
+            wait_s = max(0.0, (step - self.step) * self.step_s)
+            self.loop.after(wait_s, self._milestone, self._ticket)
+
     def echo(self, origin: RankGroup) -> None:
         """Peers of a dead rank may fail in their collectives before anybody tells them to stop."""
         for group in self.groups.values():

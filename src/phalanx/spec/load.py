@@ -38,9 +38,22 @@ def load(
     `--set`, `path=value`. Raises `SpecError` for what is wrong in the file and `InputError` for
     a file that cannot be read or a wrong `--set`.
     """
+    return check(read_document(source, file), sets)
+
+
+def read_document(source: Path | str | bytes, file: str | None = None) -> Document:
+    """The mapping in a file of ours, before its fields are checked.
+
+    Raises `SpecError` for what is wrong in the file, or for a file of another tool, and
+    `InputError` for one that cannot be read.
+    """
     name = file or (str(source) if isinstance(source, Path) else "job.yaml")
     raw = _bytes(source, name) if isinstance(source, Path) else source
-    document = _document(raw, name)
+    return _document(raw, name)
+
+
+def check(document: Document, sets: Sequence[str] = ()) -> LoadedSpec:
+    """The job spec of a document. Raises as `load` does."""
     changes = [parse(text) for text in sets]
     value = apply(document.value, changes)
     _check_kind(value, document, changes)
@@ -94,6 +107,8 @@ def _check_kind(value: object, document: Document, changes: Sequence[Change]) ->
     runs = f"this release runs kind {', '.join(RUNS)}"
     if kind is None:
         said, hint = "kind is missing", "start the file with kind: train"
+    elif kind == "workload":
+        said, hint = "this describes a workload, not a job", "phalanx plan reads it"
     elif isinstance(kind, str) and kind in KINDS:
         said, hint = f"kind {kind} comes with a later release", runs
     else:

@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from phalanx.errors import InputError, SpecError
 from phalanx.spec import suggest
+from phalanx.spec.fields import Part
+from phalanx.spec.job import JobSpec
 from phalanx.spec.places import Document, dotted, lookup
 from phalanx.spec.sets import Change
 from phalanx.spec.shape import elsewhere, fields_of, model_at
@@ -47,14 +49,18 @@ _BOUNDS = {
 
 
 def refusal(
-    error: ValidationError, document: Document, value: object, changes: Sequence[Change] = ()
+    error: ValidationError,
+    document: Document,
+    value: object,
+    changes: Sequence[Change] = (),
+    root: type[Part] = JobSpec,
 ) -> InputError:
     """The first wrong thing, in the order of the file; what is missing comes last.
 
-    `value` is the document's value with the `changes` made.
+    `value` is the document's value with the `changes` made, `root` the model that it did not fit.
     """
     found = [
-        _Finding(dict(one), document, value, changes)
+        _Finding(dict(one), document, value, changes, root)
         for one in error.errors(include_url=False, include_context=True)
     ]
     return min(found, key=lambda finding: finding.order).error()
@@ -64,9 +70,16 @@ class _Finding:
     """One complaint of the models, in plain words."""
 
     def __init__(
-        self, raw: dict[str, Any], document: Document, value: object, changes: Sequence[Change]
+        self,
+        raw: dict[str, Any],
+        document: Document,
+        value: object,
+        changes: Sequence[Change],
+        root: type[Part],
     ) -> None:
         self.document = document
+        self.root = root
+        self.what = "a job file" if root is JobSpec else "this file"
         self.type: str = raw["type"]
         self.context: dict[str, Any] = raw.get("ctx") or {}
         wrong = self.context.get("error")
@@ -103,7 +116,7 @@ class _Finding:
         return SpecError(said, file=self.document.file, at=self.at, hint=hint)
 
     def _words(self) -> tuple[str, str]:
-        name = dotted(self.path) or "a job file"
+        name = dotted(self.path) or self.what
         if self.wrong:
             hint = self.wrong.hint or _WRITE.get(str(self.path[-1]), "") if self.path else ""
             return self.wrong.message.replace("{path}", name), hint
@@ -131,17 +144,23 @@ class _Finding:
     def _fields(self) -> str:
         if not self.type.startswith("model"):
             return ""
-        model = model_at(self.path)
+        model = model_at(self.path, self.root)
         return f"its fields are {', '.join(fields_of(model))}" if model else ""
 
     def _unknown(self) -> tuple[str, str]:
-        model = model_at(self.path[:-1])
+        model = model_at(self.path[:-1], self.root)
         here = list(fields_of(model)) if model else []
         name = str(self.path[-1])
-        owner = dotted(self.path[:-1]) or "a job file"
-        meant = suggest.field(name, here, elsewhere())
+        owner = dotted(self.path[:-1]) or self.what
+        meant = self._meant(name, here)
         hint = f"did you mean {meant}?" if meant else f"its fields are {', '.join(here)}"
         return f"{owner} has no field {shown(name)}", hint
+
+    def _meant(self, name: str, here: list[str]) -> str | None:
+        paths = elsewhere(self.root)
+        if self.root is JobSpec:
+            return suggest.field(name, here, paths)
+        return paths.get(name.lower()) or suggest.near(name, here)
 
     def _choice(self, name: str) -> tuple[str, str]:
         known = [item.value for item in FailureClass] if self.type == "enum" else self._expected()

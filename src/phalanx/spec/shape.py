@@ -16,9 +16,9 @@ def fields_of(model: type[Part]) -> dict[str, Any]:
     return {info.alias or name: info.annotation for name, info in model.model_fields.items()}
 
 
-def model_at(path: Path) -> type[Part] | None:
-    """The model of the mapping at `path`, or None when no model describes it."""
-    model: type[Part] | None = JobSpec
+def model_at(path: Path, root: type[Part] = JobSpec) -> type[Part] | None:
+    """The model of the mapping at `path` below `root`, or None when no model describes it."""
+    model: type[Part] | None = root
     named = False
     for step in path:
         if isinstance(step, int) or named:
@@ -33,10 +33,10 @@ def model_at(path: Path) -> type[Part] | None:
 
 
 @cache
-def elsewhere() -> dict[str, str]:
+def elsewhere(root: type[Part] = JobSpec) -> dict[str, str]:
     """Last word of every nested field → its whole path, where only one field has that word."""
     found: dict[str, list[str]] = {}
-    for path in _paths(JobSpec, ""):
+    for path in _paths(root, ""):
         found.setdefault(path.rpartition(".")[2], []).append(path)
     return {word: paths[0] for word, paths in found.items() if len(paths) == 1}
 

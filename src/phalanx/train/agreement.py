@@ -1,9 +1,9 @@
 """All ranks save at the same step, by construction.
 
-At every step each rank puts three integers into an asynchronous max-reduce on a side group and reads
-what the previous step's gave: the strongest *wish* of any rank, whether any rank is still *busy*
-writing, and the longest any rank's save takes. All read the same numbers, so all decide alike. A
-rank that was free a step ago is still free now, since a save only begins by agreement.
+At every step each rank puts three integers into an asynchronous max-reduce on a side group and
+reads what the previous step's gave: the strongest *wish* of any rank, whether any rank is still
+*busy* writing, and the longest any rank's save takes. All read the same numbers, so all decide
+alike. A rank that was free a step ago is still free now, since a save only begins by agreement.
 
 Wishes are ordered: a higher one wins. Numbers above `DUE` are departure notices, the earliest
 deadline being the highest number.

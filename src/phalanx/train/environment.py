@@ -78,6 +78,11 @@ def surroundings(env: Mapping[str, str]) -> Surroundings | None:
     )
 
 
+def _beside(env: Mapping[str, str], name: str) -> str:
+    folder = env.get("PHALANX_RANK_DIR", "")
+    return os.path.join(folder, name) if folder else ""
+
+
 def _progress_file(env: Mapping[str, str]) -> str:
     """Ranks that torchrun starts all inherit one folder; the first has the usual file in it."""
     folder = env.get("PHALANX_RANK_DIR", "")

@@ -28,11 +28,12 @@ def test_all_is_read() -> None:
         "PHALANX_SAVE_EVERY": "50steps",
         "PHALANX_TOTAL_STEPS": "2000",
     }
-    assert surroundings(env) == Surroundings(
-        *("j-1", 3, 5, 8, "/root", "/run/r5/progress", "/run/agent", "0000000400-1"),
-        Every(steps=50),
-        2000,
-    )
+    here = surroundings(env)
+    assert here is not None
+    assert (here.job, here.attempt, here.rank, here.world_size) == ("j-1", 3, 5, 8)
+    assert (here.root, here.progress_file) == ("/root", "/run/r5/progress")
+    assert (here.socket, here.resume) == ("/run/agent", "0000000400-1")
+    assert (here.every, here.total_steps) == (Every(steps=50), 2000)
 
 
 def test_what_is_not_told_has_a_default() -> None:
