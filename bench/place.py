@@ -16,6 +16,15 @@ QUICK = os.environ.get("QUICK", "") not in ("", "0")
 _NOT_MEASURED = ("lint", "explain", "facts", "cli", "spec", "sim")
 
 
+def environment() -> dict[str, str]:
+    """What measured processes inherit: nothing of a job around us, and byte code is kept.
+
+    Without byte code every start would compile our sources, which no installed package does.
+    """
+    dropped = ("PHALANX_", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+
+
 def trials(full: int, quick: int) -> int:
     """How many trials; `PHALANX_BENCH_TRIALS` goes before both."""
     given = os.environ.get("PHALANX_BENCH_TRIALS")

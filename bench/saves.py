@@ -36,7 +36,10 @@ def _rounds(trials: Trials, case: str, todo: list[int]) -> None:
     words = [sys.executable, str(place.BODIES / "save_body.py"), str(folder), str(SIZES[case])]
     try:
         with subprocess.Popen(
-            [*words, *map(str, todo)], stdout=subprocess.PIPE, text=True, cwd=place.REPOSITORY
+            [*words, *map(str, todo)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=place.environment(),
         ) as child:
             assert child.stdout is not None
             for line in child.stdout:

@@ -22,7 +22,7 @@ def quantile(values: Samples, share: float) -> float:
     place = share * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return float(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
 
 
 def median(values: Samples) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from bench import lines, procs
-from bench.place import BODIES, WORK
+from bench.place import BODIES, WORK, environment
 
 BIN = Path(sys.executable).parent
 START_LIMIT_S = 90.0
@@ -87,8 +86,7 @@ class Session(ABC):
 
     def environment(self) -> dict[str, str]:
         """One thread a rank everywhere; rendezvous on the loopback interface."""
-        plain = {k: v for k, v in os.environ.items() if not k.startswith("PHALANX_")}
-        return {**plain, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+        return {**environment(), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
 
 
 class Phalanx(Session):

@@ -15,7 +15,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
 from phalanx.agent.departure import Notice, rebalance, spot
 
@@ -69,15 +68,15 @@ class MetadataPoll:
         """The body, '' for anything but 200. Raises `OSError` when nobody answers."""
         from http.client import HTTPConnection, HTTPException
 
-        parts = urlsplit(self._address)
+        host, _, port = self._address.removeprefix("http://").strip("/").partition(":")
         headers = {_TOKEN_HEADER: token} if token else {f"{_TOKEN_HEADER}-ttl-seconds": "300"}
-        link = HTTPConnection(parts.hostname or "", parts.port or 80, timeout=TIMEOUT_S)
+        link = HTTPConnection(host, int(port or 80), timeout=TIMEOUT_S)
         try:
             link.request(method, path, headers=headers)
             answer = link.getresponse()
             body = answer.read(65536).decode(errors="replace")
             return body if answer.status == 200 else ""
-        except HTTPException as error:
+        except (HTTPException, ValueError) as error:
             raise OSError(str(error)) from error
         finally:
             link.close()

@@ -198,3 +198,10 @@ class BucketVersioning(Entity):
 
     kind = "bucket versioning"
     name_paths = ()
+
+
+class ScheduledAction(Entity):
+    """A scheduled change of a scaling group's size."""
+
+    kind = "scheduled action"
+    name_paths = ()

@@ -41,6 +41,8 @@ class SimAgent(Occupant):
         self.pause_next_s = 0.0
         """Frozen for so long between its next look and what it does about it."""
         self.died_ns = 0
+        self.failures = 0
+        """Looks in a row that the root did not answer."""
         self._mute_since_ns = 0
         self._left_ns: dict[int, int] = {}
         super().__init__(scene.loop, f"agent of {task.id}")
@@ -92,7 +94,8 @@ class SimAgent(Occupant):
                 is_mine = self.store.create(f"{self.scene.keys.base}/tasks/{self.me.token}", b"{}")
                 break
             except StoreError:
-                yield 0.5
+                self.failures += 1
+                yield min(60.0, 2.0**self.failures)
         if not is_mine:
             self.scene.cloud.end(self.task, 0, "another task has this token", 0.0)
             return
@@ -122,7 +125,9 @@ class SimAgent(Occupant):
         except StoreError:
             if self.me.asked_to_leave:
                 return protocol.decide(self._with_ranks(), Seen(None), self.monotonic_ns())
-            return protocol.Wait("the root cannot be read", 2.0)
+            self.failures += 1
+            return protocol.Wait("the root cannot be read", min(60.0, 2.0**self.failures))
+        self.failures = 0
         now_ns = self.monotonic_ns()
         self.me = protocol.noticed(self.me, seen, now_ns)
         self.scene.checks.on_look(self.me, seen)

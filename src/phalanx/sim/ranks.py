@@ -1,4 +1,4 @@
-"""Rank processes of one slot: they start, write parts, end by themselves, by signal or on demand."""
+"""Rank processes of one slot: they start, write parts, end by themselves or when told to."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class RankGroup:
         try:
             self.agent.store.create(key, codec.dumps(part))
         except StoreError:
-            self.loop.after(2.0, self._write_part, what)
+            self.loop.after(self.rng.uniform(2.0, 60.0), self._write_part, what)
             return
         self.agent.heard_part(name)
         if step == self.training.total_steps:
@@ -249,7 +249,7 @@ class RankGroup:
         ):
             self.loop.after(self.rng.uniform(0.1, 3.0), self._finish, rank)
         else:
-            self.loop.after(self.rng.uniform(0.5, 5.0), self._await_commit, what)
+            self.loop.after(self.rng.uniform(1.0, 20.0), self._await_commit, what)
 
     def _finish(self, rank: SimRank) -> None:
         if self.is_frozen:

@@ -92,7 +92,7 @@ def simulate(seed: object, options: Options | None = None) -> Outcome:
 
 
 def _is_over(scene: Scene, last_s: float) -> bool:
-    """Swept, or cut short: a tight circle of events is broken off, and told as a job without end."""
+    """Swept and watched; or a tight circle of events, broken off and told as a job without end."""
     if scene.loop.steps > STEPS_MAX:
         return True
     record = scene.checks.record

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from phalanx import names
-from phalanx.clock import SECOND_NS
 from phalanx.errors import StoreError
 from phalanx.names import Keys, job_id
 from phalanx.plan.job import CheckpointPlan, JobPlan, RestartRule
@@ -106,6 +105,7 @@ class Scene:
         """Longest delay of news; they are never lost for good, somebody polls."""
         self._news = self.stream("news")
         self._writers = 0
+        self._seated: dict[str, list[SimAgent]] = {}
         self._trainings: dict[int, Training] = {}
 
     def begin(self) -> None:
@@ -197,16 +197,9 @@ class Scene:
         """The newest beat under a key, as its agent would have left it: once a second."""
         folder, _, seat = key.rpartition("/")
         attempt = int(folder.split("/")[-2])
-        ages = [
-            agent.beat_age_ns(attempt)
-            for agent in self.agents
-            if names.seat_name(agent.me.slot, agent.me.incarnation) == seat
-        ]
+        ages = [agent.beat_age_ns(attempt) for agent in self._seated.get(seat, ())]
         known = [age for age in ages if age is not None]
-        if not known:
-            return None
-        slot, incarnation = names.split_seat_name(seat)
-        return codec.dumps(Beat(slot, incarnation, attempt)), min(known)
+        return (_beat(seat, attempt), min(known)) if known else None
 
     def _revive(self, _: object) -> None:
         if not any(c.is_alive for c in self.controllers):
@@ -215,6 +208,8 @@ class Scene:
     def _new_agent(self, task: SimTask) -> SimAgent:
         agent = SimAgent(self, task)
         self.agents.append(agent)
+        seat = names.seat_name(agent.me.slot, agent.me.incarnation)
+        self._seated.setdefault(seat, []).append(agent)
         return agent
 
     def _on_write(self, key: str, data: bytes, old: bytes | None, who: str) -> None:
@@ -243,10 +238,11 @@ class Scene:
         actor.wake(delay_s)
 
 
+@lru_cache(maxsize=1024)
+def _beat(seat: str, attempt: int) -> bytes:
+    slot, incarnation = names.split_seat_name(seat)
+    return codec.dumps(Beat(slot, incarnation, attempt))
+
+
 def _body(data: bytes) -> bytes:
     return data[data.index(b"\n") + 1 :]
-
-
-def seconds(ns: int) -> float:
-    """For people."""
-    return ns / SECOND_NS

@@ -22,6 +22,7 @@ KINDS: dict[str, type[Entity]] = {
     "AWS::EC2::LaunchTemplate": capacity.LaunchTemplate,
     "AWS::AutoScaling::LaunchConfiguration": capacity.LaunchTemplate,
     "AWS::AutoScaling::AutoScalingGroup": capacity.ScalingGroup,
+    "AWS::AutoScaling::ScheduledAction": infra.ScheduledAction,
     "AWS::EC2::PlacementGroup": capacity.PlacementGroup,
     "AWS::EC2::Subnet": capacity.Subnet,
     "AWS::EC2::SecurityGroup": capacity.SecurityGroup,

@@ -164,6 +164,9 @@ def parameter_value(parameter: Any) -> Any:
         return UNKNOWN
     kind = str(parameter.get("Type", "String"))
     default = parameter["Default"]
+    if kind.startswith("AWS::SSM::") and str(default).startswith("/aws/service/"):
+        # A public parameter: the same as the dynamic reference, and its name says what it holds.
+        return f"{{{{resolve:ssm:{default}}}}}"
     if "SSM" in kind or parameter.get("NoEcho") in (True, "true"):
         return UNKNOWN
     if kind.startswith("List<") or kind == "CommaDelimitedList":

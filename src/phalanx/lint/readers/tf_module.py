@@ -118,6 +118,8 @@ class Module:
         if name == "data":
             address = ".".join(["data", *path[:2]])
             document = self._policy_document(path)
+            if document is None:
+                document = self._public_parameter(path)
             return (document, 3) if document is not None else (Ref(self.prefix + address, ""), 2)
         if name in ("path", "terraform"):
             return (self.folder if first in ("module", "root") else UNKNOWN), 1
@@ -182,6 +184,20 @@ class Module:
         for block in self.blocks:
             if block.kind == "data" and block.labels == tuple(path[:2]):
                 return Encoded(policy(self.contents(block.body, self.evaluator)))
+        return None
+
+    def _public_parameter(self, path: Sequence[str]) -> Any:
+        """A public parameter's value as the dynamic reference that means the same."""
+        if len(path) < 3 or path[0] != "aws_ssm_parameter" or "value" not in path[2]:
+            return None
+        for block in self.blocks:
+            if block.kind == "data" and block.labels == tuple(path[:2]):
+                name = self._attribute(block.body, "name")
+                if not isinstance(name, str) or not name.startswith("/aws/service/"):
+                    return None
+                if name.endswith("/recommended"):
+                    return json.dumps({"image_id": f"resolve:ssm:{name}/image_id"})
+                return f"resolve:ssm:{name}"
         return None
 
     # Resources.

@@ -110,6 +110,7 @@ SHAPES: dict[str, Shape] = {
         {"security_groups": "securityGroupIds", "user_data_base64": "userData"},
     ),
     "aws_autoscaling_group": Shape(capacity.ScalingGroup, _GROUP),
+    "aws_autoscaling_schedule": Shape(infra.ScheduledAction),
     "aws_placement_group": Shape(capacity.PlacementGroup),
     "aws_subnet": Shape(capacity.Subnet),
     "aws_security_group": Shape(capacity.SecurityGroup, _GROUP_LISTS),
@@ -185,6 +186,7 @@ SHAPES: dict[str, Shape] = {
     "aws_appautoscaling_policy": Shape(infra.ScalingPolicy, {"name": "policyName"}),
     "aws_service_discovery_service": Shape(infra.DiscoveryService),
     "aws_guardduty_detector": Shape(infra.Detector),
+    "aws_guardduty_detector_feature": Shape(infra.Detector),
     "aws_cloudtrail": Shape(infra.Trail),
 }
 _BARE = re.compile(rf"([:,\[]\s*)({HOLE})(?=\s*[,}}\]])")

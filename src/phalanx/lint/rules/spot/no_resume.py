@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.entity import Node
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import trains
 from phalanx.lint.values import HOLE
@@ -67,7 +68,7 @@ def _job(job: JobFile) -> Found:
             yield Hit(rule_, "do", "The job is on Spot, and fails on SpotInterruption")
 
 
-def _switched_off(container: Container) -> tuple[Workload | Container | object, str] | None:
+def _switched_off(container: Container) -> tuple[Node, str] | None:
     match = _OFF.search(container.command.text)
     if match:
         return container.command.node, match[0]

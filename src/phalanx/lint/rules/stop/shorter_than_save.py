@@ -6,7 +6,6 @@ import re
 
 from phalanx.facts.rows import settled
 from phalanx.lint.capacity import LaunchTemplate
-from phalanx.lint.entity import Node
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
@@ -47,19 +46,17 @@ _FLAG = re.compile(
 )
 def stop_timeout_shorter_than_save(container: Container, world: World) -> Found:
     """A variable or a flag states how long saving or shutting down takes."""
-    if container.workload.flavour not in ("ecs", "compose") or not container.is_accelerated:
+    if container.workload.flavour != "ecs" or not container.is_accelerated:
         return
     stated = _stated(container)
     if stated is None:
         return
-    node, name, needs = stated
+    name, needs = stated
     given = container.number("stopTimeout")
     if given is None:
         if container.has("stopTimeout") or _agent_says(container, world):
             return
         given = settled("stop.default-timeout-s")
-        if container.workload.flavour == "compose":
-            given = 10.0
     if needs > given:
         yield Hit(
             container,
@@ -68,7 +65,7 @@ def stop_timeout_shorter_than_save(container: Container, world: World) -> Found:
         )
 
 
-def _stated(container: Container) -> tuple[Node, str, float] | None:
+def _stated(container: Container) -> tuple[str, float] | None:
     for variable in container.environment.variables:
         key = variable.key.upper()
         unit = _UNIT.search(key)
@@ -76,10 +73,10 @@ def _stated(container: Container) -> tuple[Node, str, float] | None:
             count = variable.value.number()
             if count is not None:
                 factor = 60.0 if unit[1].startswith("M") else 1.0
-                return variable, variable.key, count * factor
+                return variable.key, count * factor
     match = _FLAG.search(container.command.text)
     if match:
-        return container.command.node, match[0].split("=")[0].split()[0], float(match[1])
+        return match[0].split("=")[0].split()[0], float(match[1])
     return None
 
 

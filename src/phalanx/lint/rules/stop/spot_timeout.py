@@ -7,7 +7,7 @@ from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.userdata import seconds
-from phalanx.lint.workload import Container
+from phalanx.lint.workload import Container, JobFile
 from phalanx.lint.world import World
 
 
@@ -34,12 +34,16 @@ from phalanx.lint.world import World
     facts=("TRN-69", "TRN-94"),
 )
 def stop_timeout_longer_than_spot_notice(entity: Entity, world: World) -> Found:
-    """The agent's setting in user data of Spot hosts, and `stopTimeout` of Spot workloads."""
+    """The agent's setting in user data of Spot hosts; `stopTimeout` and `stop.grace` on Spot."""
     notice = settled("spot.notice-s")
     if isinstance(entity, Container):
         wanted = entity.number("stopTimeout")
         if wanted is not None and wanted > notice and entity.workload.is_spot:
             yield Hit(entity, "stopTimeout", f"stopTimeout is {wanted:g} s; Spot gives {notice} s")
+    elif isinstance(entity, JobFile):
+        grace = seconds(entity.text("stop.grace") or "")
+        if grace is not None and grace > notice and entity.is_spot:
+            yield Hit(entity, "stop.grace", f"stop.grace is {grace:g} s; Spot gives {notice} s")
     elif isinstance(entity, LaunchTemplate):
         spot = entity.market == "spot" or any(g.is_spot for g in entity.scaling_groups)
         text = (

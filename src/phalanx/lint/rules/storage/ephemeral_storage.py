@@ -28,8 +28,8 @@ from phalanx.lint.world import World
 )
 def ephemeral_storage_on_ec2(workload: Workload, world: World) -> Found:
     """Accelerated tasks, or tasks that say EC2 alone."""
-    if workload.flavour != "ecs" or not workload.number("ephemeralStorage.sizeInGiB"):
-        if not workload.number("ephemeralStorage.sizeInGib"):
-            return
+    sizes = [workload.number(f"ephemeralStorage.{key}") for key in ("sizeInGiB", "sizeInGib")]
+    if workload.flavour != "ecs" or not any(sizes):
+        return
     if workload.is_accelerated and "FARGATE" not in workload.launch_types:
         yield Hit(workload, "ephemeralStorage")
