@@ -209,7 +209,9 @@ class Ray(Session):
     def start(self) -> None:
         """Start the driver, which starts a cluster."""
         words = [self.python, str(BODIES / "ray_driver.py"), str(self.shape.world)]
-        env = {**self.environment(), "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+        self.sockets = tempfile.mkdtemp(prefix="br")  # paths of sockets must be short
+        quiet = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+        env = {**self.environment(), **quiet, "BENCH_RAY_TMP": self.sockets}
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
                 [*words, *self.shape.arguments(self.files)],
@@ -234,6 +236,7 @@ class Ray(Session):
             self.process.wait()
         procs.until(lambda: not [p for p in below if procs.command(p)], 5, 0.1)
         procs.kill(below)
+        shutil.rmtree(self.sockets, ignore_errors=True)
         super().end()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 from typing import Any
 
 import ray
@@ -34,7 +33,7 @@ def main(argv: list[str]) -> None:
         num_cpus=2 * ranks,
         include_dashboard=False,
         object_store_memory=200_000_000,
-        _temp_dir=tempfile.mkdtemp(prefix="br"),
+        _temp_dir=os.environ["BENCH_RAY_TMP"],
     )
     try:
         trainer = TorchTrainer(

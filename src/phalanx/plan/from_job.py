@@ -71,9 +71,7 @@ def _security(job: JobSpec) -> SecurityNeed:
 
 
 def _assumptions(job: JobSpec) -> tuple[str, ...]:
-    notes = [
-        "The job goes on from its last committed checkpoint after a loss, as phalanx jobs do."
-    ]
+    notes = ["The job goes on from its last committed checkpoint after a loss, as phalanx jobs do."]
     if job.limits and job.limits.max_runtime_s:
         notes.append("limits.max_runtime is taken as the length of the run.")
     if job.nodes and job.nodes.min != job.nodes.max:

@@ -35,9 +35,7 @@ def announced(delta_s: float, mean_s: float, share: float) -> float:
     return exact(delta_s, mean_s / (1 - share))
 
 
-def two_levels(
-    stalls_s: tuple[float, float], means_s: tuple[float, float]
-) -> tuple[float, float]:
+def two_levels(stalls_s: tuple[float, float], means_s: tuple[float, float]) -> tuple[float, float]:
     """Intervals of two levels, such as peer memory and durable storage: each its own Young."""
     return young(stalls_s[0], means_s[0]), young(stalls_s[1], means_s[1])
 

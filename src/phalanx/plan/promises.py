@@ -38,6 +38,17 @@ def _target(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
     return f"this release runs target local; {kind} comes with a later one", "set target.kind=local"
 
 
+def _place(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
+    """A cluster or a market is a demand that one machine cannot meet."""
+    target = spec.target
+    if target is None:
+        return None
+    for name in ("cluster", "capacity"):
+        if getattr(target, name) is not None:
+            return f"target.{name}: target local has none", f"remove target.{name}"
+    return None
+
+
 def _elastic(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
     if spec.nodes is None or spec.nodes.min == spec.nodes.max:
         return None
@@ -113,6 +124,7 @@ def _gpu_count(number: int) -> str:
 
 PROMISES: tuple[Check, ...] = (
     _target,
+    _place,
     _elastic,
     _watch,
     _notify,

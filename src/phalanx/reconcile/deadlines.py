@@ -22,6 +22,17 @@ def max_runtime(look: Look) -> Decision | None:
     return look.end_job(Phase.FAILED, replace(record, cause=cause), "MaxRuntime", said)
 
 
+def max_waiting(look: Look) -> Decision | None:
+    """The longest that a job may be without a world, over however many attempts."""
+    record = look.record
+    since_ns = record.waiting_since_ns if record.waiting_since_ns is not None else record.created_ns
+    if look.observed.world is not None or look.age_s(since_ns) < record.plan.max_waiting_s:
+        return None
+    said = f"no world for longer than max_waiting ({record.plan.max_waiting_s:g} s)"
+    cause = Cause(FailureClass.CAPACITY_UNAVAILABLE, said)
+    return look.end_job(Phase.FAILED, replace(record, cause=cause), "MaxWaiting", said)
+
+
 def start_timeout(look: Look) -> Decision | None:
     """No world within the start time-out: name the slots that are not there."""
     record = look.record

@@ -23,25 +23,32 @@ def note_alive(look: Look) -> Decision | None:
     return replace(decision, record=replace(decision.record, seats=seats))
 
 
-def stop_strays(look: Look) -> Decision | None:
-    """A task without a seat must not go on; its slot is not filled again before it has ended.
+def wait_for_strays(look: Look) -> Decision | None:
+    """A slot is not filled again before its old task has ended.
 
     A host that hears no stop is not waited for without end: by then its task has stopped itself
     or can commit nothing, since its attempt is over.
     """
-    strays = look.buckets.stray
-    if not strays:
+    held = {t.slot for t in look.buckets.stray} & {s.slot for s in look.buckets.missing}
+    if not held or look.age_s(look.record.attempt_opened_ns) > _stray_patience_s(look):
         return None
-    held = {t.slot for t in strays} & {s.slot for s in look.buckets.missing}
-    if look.age_s(look.record.attempt_opened_ns) > _stray_patience_s(look):
-        held = set()
-    stops = tuple(Stop(t, "superseded by a newer incarnation", 0.0) for t in strays)
-    if held:
-        words = ", ".join(str(slot) for slot in sorted(held))
-        decision = look.wait("StoppingOld", f"ending the old task of slot {words}", 0.1)
-        return replace(decision, actions=stops)
-    decision = _launch(look) or look.wait(look.record.reason, look.record.message, 0.5)
-    return replace(decision, actions=(*stops, *decision.actions))
+    words = ", ".join(str(slot) for slot in sorted(held))
+    return look.wait("StoppingOld", f"ending the old task of slot {words}", 0.1)
+
+
+def stop_strays(look: Look, decision: Decision) -> Decision:
+    """Whatever is decided, a task without a seat is told to end: it never ends the pass."""
+    told = {a.task.id for a in decision.actions if isinstance(a, Stop)}
+    stops = tuple(
+        Stop(t, "superseded by a newer incarnation", 0.0)
+        for t in look.buckets.stray
+        if t.id not in told
+    )
+    if not stops:
+        return decision
+    recheck_s = min(decision.recheck_after_s, look.timing.recheck_s)
+    actions = (*stops, *decision.actions)
+    return replace(decision, actions=actions, recheck_after_s=recheck_s)
 
 
 def _stray_patience_s(look: Look) -> float:

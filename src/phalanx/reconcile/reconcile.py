@@ -21,8 +21,9 @@ POLICIES: tuple[Callable[[Look], Decision | None], ...] = (
     success.all_succeeded,
     success.died_in_teardown,
     deadlines.max_runtime,
+    deadlines.max_waiting,
     failure.failed_attempt,
-    launch.stop_strays,
+    launch.wait_for_strays,
     launch.note_alive,
     launch.launch_missing,
     silence.silent_member,
@@ -44,5 +45,5 @@ def reconcile(
     for policy in POLICIES:
         decision = policy(look)
         if decision is not None:
-            return decision
+            return launch.stop_strays(look, decision)
     raise AssertionError("the last policy always answers")

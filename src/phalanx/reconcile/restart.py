@@ -66,6 +66,7 @@ def open_attempt(
         phase=Phase.RESTARTING,
         attempt=record.attempt + 1,
         attempt_opened_ns=look.now_ns,
+        waiting_since_ns=_waiting_since(look),
         seats=tuple(_reseat(seat, seat.slot in lost) for seat in record.seats),
         counted=record.counted + int(rule.counted),
         uncounted=record.uncounted + int(not rule.counted),
@@ -74,6 +75,11 @@ def open_attempt(
         head_at_open=head.checkpoint if head is not None else None,
         backoff_until_ns=None,
     )
+
+
+def _waiting_since(look: Look) -> int | None:
+    """Attempts that never came together do not start the waiting anew."""
+    return look.now_ns if look.observed.world is not None else look.record.waiting_since_ns
 
 
 def _reseat(seat: Seat, is_lost: bool) -> Seat:

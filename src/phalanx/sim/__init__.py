@@ -1,1 +1,1 @@
-"""The simulator: the real controller steps and the real agent decisions in a seeded, unkind world."""
+"""The simulator: the real steps and the real decisions in a seeded, unkind world."""

@@ -95,7 +95,7 @@ class SimAgent(Occupant):
                 break
             except StoreError:
                 self.failures += 1
-                yield min(60.0, 2.0**self.failures)
+                yield min(60.0, 2.0 * self.failures)
         if not is_mine:
             self.scene.cloud.end(self.task, 0, "another task has this token", 0.0)
             return
@@ -126,7 +126,7 @@ class SimAgent(Occupant):
             if self.me.asked_to_leave:
                 return protocol.decide(self._with_ranks(), Seen(None), self.monotonic_ns())
             self.failures += 1
-            return protocol.Wait("the root cannot be read", min(60.0, 2.0**self.failures))
+            return protocol.Wait("the root cannot be read", min(60.0, 2.0 * self.failures))
         self.failures = 0
         now_ns = self.monotonic_ns()
         self.me = protocol.noticed(self.me, seen, now_ns)

@@ -74,6 +74,8 @@ class Record:
     since_ns: int = 0
     attempt: int = 0
     attempt_opened_ns: int = 0
+    waiting_since_ns: int | None = None
+    """Store time from which no world has existed; None: since the job was created."""
     seats: tuple[Seat, ...] = ()
     counted: int = 0
     uncounted: int = 0

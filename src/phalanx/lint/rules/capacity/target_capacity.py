@@ -18,8 +18,8 @@ _STEP = (1, 10000)
     areas=("capacity",),
     on=CapacityProvider,
     message="A setting of managed scaling is out of its range",
-    why="targetCapacity is 1-100, step sizes 1-10000, the warm-up 0-10000 s: CreateCapacityProvider "
-    "refuses anything else.",
+    why="targetCapacity is 1-100, step sizes 1-10000, the warm-up 0-10000 s: the call "
+    "is refused with anything else.",
     fix="Keep targetCapacity within 1-100 (below 100 keeps spare hosts), steps within 1-10000.",
     sources=(
         (

@@ -1,0 +1,1 @@
+"""The five decisions of a plan, one module each."""

@@ -1,0 +1,125 @@
+"""D4: the shape of the workload."""
+
+from __future__ import annotations
+
+from phalanx.plan.decisions.decision import Decision, Rejected, cite
+from phalanx.plan.sizing import Sized
+from phalanx.plan.workload import Workload
+
+QUESTION = "Which shape does the workload have?"
+SHAPES = {
+    "single-container-inference": "one container serves one replica of the model",
+    "distributed-training": "one task on each node, started and recovered as one gang",
+    "single-node-training": "one task holds every device of one node",
+    "gpu-shared-dev": "several trusted tasks share one GPU",
+    "dedicated-dev": "each task holds whole GPUs",
+}
+
+
+def shape_of(workload: Workload, sized: Sized) -> str:
+    """The shape's name."""
+    if workload.use == "inference":
+        return "single-container-inference"
+    if workload.use == "development":
+        idle = workload.run.utilisation is not None and workload.run.utilisation < 0.5
+        alone = workload.tenants == "many"
+        shares = workload.sharing != "none" or idle
+        return "gpu-shared-dev" if shares and not alone else "dedicated-dev"
+    return "distributed-training" if sized.nodes > 1 else "single-node-training"
+
+
+def decide(workload: Workload, sized: Sized) -> Decision:
+    """The decision with its reasons."""
+    choice = shape_of(workload, sized)
+    reasons, ids, change = _why(choice, workload, sized)
+    return Decision(
+        "D4",
+        QUESTION,
+        choice,
+        (f"{SHAPES[choice].capitalize()}.", *reasons),
+        tuple(Rejected(name, _not(name, workload, sized)) for name in SHAPES if name != choice),
+        cite(*ids),
+        change,
+    )
+
+
+_Why = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""(reasons, facts, what would change it)."""
+
+
+def _why(choice: str, workload: Workload, sized: Sized) -> _Why:
+    if choice == "single-container-inference":
+        return _inference(workload)
+    if choice == "distributed-training":
+        return (
+            (
+                f"{sized.nodes} nodes train one model: all ranks start, or none hold devices.",
+                "Collectives need EFA and a cluster placement group in one zone; else they fall "
+                "to TCP.",
+            ),
+            ("plan.gang", "plan.efa-one-zone"),
+            ("the model and its batch fit one node",),
+        )
+    if choice == "single-node-training":
+        return (
+            ("Ranks talk inside the node: no EFA, no placement group, one task to lose.",),
+            ("plan.stay", "plan.gang"),
+            ("one node is too slow or too small, so that several must work as a gang",),
+        )
+    return _development(choice, workload)
+
+
+def _inference(workload: Workload) -> _Why:
+    low, high = workload.serving.replicas
+    reasons = [
+        f"{low} to {high} replicas, each one task with whole GPUs behind a load balancer."
+        if high > 1
+        else "One task with whole GPUs behind a load balancer.",
+        "The health check's grace period is set to the model's load time.",
+        "Deployments need up to twice the GPUs while they last: reserve them, or lower "
+        "maximumPercent.",
+    ]
+    ids = ["plan.grace-period", "plan.deploy-surge"]
+    if workload.serving.traffic in ("bursty", "office_hours") or high > low:
+        reasons.append(
+            "Scaling follows requests in flight or GPU load, not CPU; a new node takes minutes, "
+            "so headroom (targetCapacity below 100) or a warm pool carries a burst."
+        )
+        ids += ["plan.scale-on-gpu-load", "plan.scale-in"]
+    return tuple(reasons), tuple(ids), ("one replica needs more than one instance holds",)
+
+
+def _development(choice: str, workload: Workload) -> _Why:
+    if choice == "gpu-shared-dev":
+        return (
+            (
+                "Native MPS sharing gives every container its own amount of GPU memory; its "
+                "sharers trust each other, because a fault of one reaches all.",
+                "A workload that runs several CUDA processes, or needs GPU metrics of its own, "
+                "keeps a whole GPU.",
+            ),
+            ("plan.mps", "plan.gpu-isolation", "plan.fractional"),
+            ("the sharers are different tenants, or it becomes production",),
+        )
+    apart = "Sharers of different tenants are never put on one GPU." * (workload.tenants == "many")
+    reasons = ("Whole GPUs are what ECS gives a container unless told otherwise.", apart)
+    return (
+        tuple(reason for reason in reasons if reason),
+        ("plan.gpu-isolation", "plan.mps"),
+        ("the GPUs stand idle more than half of the time and all sharers trust each other",),
+    )
+
+
+def _not(name: str, workload: Workload, sized: Sized) -> str:
+    if name == "single-container-inference":
+        return f"the workload is {workload.use}"
+    if name in ("distributed-training", "single-node-training"):
+        if workload.use != "training":
+            return f"the workload is {workload.use}"
+        return f"the run has {sized.nodes} node{'s' if sized.nodes > 1 else ''}"
+    if workload.use != "development":
+        return f"the workload is {workload.use}; GPUs of production are not shared"
+    if name == "gpu-shared-dev":
+        many = workload.tenants == "many"
+        return "the sharers are different tenants" if many else "nobody asked to share"
+    return "sharing is wished for, or the GPUs stand idle more than half of the time"
