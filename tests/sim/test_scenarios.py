@@ -89,15 +89,22 @@ def test_the_last_slot_is_cut_off_when_all_others_are_done() -> None:
 
 def test_most_of_a_gang_cut_off_for_good_is_replaced_after_the_start_time_out() -> None:
     play = Play().add("cut_off_host", 500.0, pick=0, size=0.9)
-    play.add("cut_off_host", 500.0, pick=1, size=0.9).add("rank_kill", 700.0, pick=2)
+    play.add("cut_off_host", 500.0, pick=1, size=0.9).add("rank_kill", 501.0, pick=0)
     outcome = play.run()
     assert ended(outcome) == Phase.SUCCEEDED.value
     assert outcome.counts["reason StoreUnreachable"]
 
 
+def test_a_whole_gang_cut_off_while_it_trains_is_replaced_at_last() -> None:
+    play = Play(shape(nodes=2)).add("cut_off_host", 500.0, pick=0, size=0.9)
+    outcome = play.add("cut_off_host", 500.0, pick=1, size=0.9).run()
+    assert ended(outcome) == Phase.SUCCEEDED.value
+    assert outcome.counts["launches"] == 4
+
+
 def test_a_frozen_agent_whose_gang_was_replaced_commits_nothing() -> None:
     """It stops with a decision in its hands, its slot moves, it comes back hours later."""
-    for pick in range(0, 42):
+    for pick in range(42):
         play = Play().add("frozen_process", 1000.0, 2 * HOUR_S, pick=pick, size=0.1)
         play.add("rank_kill", 1010.0, pick=1)
         assert ended(play.run(pick)) == Phase.SUCCEEDED.value

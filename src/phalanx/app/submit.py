@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from phalanx.app.jobs import JOBS
+from phalanx.app.preflight import check_command
 from phalanx.app.revive import Ensure, start_controller
 from phalanx.app.root import Root, open_root
-from phalanx.errors import PlanError, StoreConflict
+from phalanx.errors import PlanError, SpecError, StoreConflict
 from phalanx.names import Keys, job_id, split_job_id
 from phalanx.plan.job import JobPlan
 from phalanx.state.codec import dumps
@@ -66,12 +67,19 @@ def _resolve(file: str, sets: list[str]) -> _Resolved:
     from phalanx.plan.build import build_plan, exclude_of
     from phalanx.spec.load import load
 
-    spec = load(Path(file), sets=sets).spec
+    loaded = load(Path(file), sets=sets)
+    spec = loaded.spec
     machine = machine_here()
     plan = build_plan(spec, gpus_here=len(machine.gpus))
     if plan.source is not None:
         folder = os.path.join(os.path.dirname(os.path.abspath(file)), plan.source)
         plan = replace(plan, source=os.path.normpath(folder))
+    wrong = check_command(plan, os.environ)
+    if wrong is not None:
+        index, error = wrong
+        path = ("working_directory",) if index < 0 else ("command", index)
+        at = loaded.document.place(path)
+        raise SpecError(error.message, file=file, at=at, hint=error.hint)
     return _Resolved(plan, exclude_of(spec), _preflight(plan))
 
 

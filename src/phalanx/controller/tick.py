@@ -50,17 +50,17 @@ def look(ports: Ports) -> Sight | None:
         world=world,
         ends=ends,
         head=head,
-        beats=_beats(ports, record) if world is None or ends else (),
+        beats=_beats(ports, record, 0 if world is not None else 1),
         leftovers=_leftovers(ports, record, observed_alive=any(t.is_alive for t in tasks)),
     )
     return Sight(record, found.version, observed, store.now_ns())
 
 
-def _beats(ports: Ports, record: Record) -> tuple[SeenBeat, ...]:
-    """The newest signs of the seated agents, of this attempt and the one before."""
+def _beats(ports: Ports, record: Record, back: int) -> tuple[SeenBeat, ...]:
+    """The newest signs of the seated agents, of this attempt and as many before."""
     found = []
     for seat in record.seats:
-        for attempt in range(max(0, record.attempt - 1), record.attempt + 1):
+        for attempt in range(max(0, record.attempt - back), record.attempt + 1):
             pulse = ports.store.pulse(ports.keys.beat(attempt, seat.slot, seat.incarnation))
             if pulse is not None:
                 with contextlib.suppress(ValueError):

@@ -29,7 +29,11 @@ ENGINES = (
     ),
     Engine(
         "vLLM",
-        re.compile(r"\bvllm(?:\.entrypoints|\s+serve|-openai|/vllm)|\bvllm\b", re.IGNORECASE),
+        re.compile(
+            r"vllm/vllm-|vllm-(?:openai|neuron|server)\b|(?:^|/)vllm[:\s]|\bvllm\s+serve\b"
+            r"|vllm\.entrypoints",
+            re.IGNORECASE,
+        ),
         "/health",
         ("/", "/healthz", "/healthcheck", "/v2/health/ready", "/v2/health/live", "/status"),
     ),
@@ -65,10 +69,6 @@ def hub_model(container: Container) -> tuple[Node, str] | None:
     match = _MODEL_FLAG.search(container.command.text)
     if match:
         return container.command.node, match[1]
-    words = container.command.words
-    for flag, value in zip(words, words[1:], strict=False):
-        if flag in ("--model", "--model-id", "--model-name") and _HUB.fullmatch(value):
-            return container.command.node, value
     for name in _MODEL_NAMES:
         variable = container.environment.get(name)
         content = variable.content if variable else None

@@ -1,8 +1,9 @@
 """A task that runs but gives no sign: its agent is frozen or cut off, and the others wait for it.
 
-Looked for while a world is being gathered, and once some slots are done; between the two the
-ranks' own standstill is the sign (`Hang`). When most of a gang is silent at once it is probably
-the store, not the tasks: nobody is replaced before the start time-out.
+Found soon while a world is being gathered, and once some slots are done. Between the two the
+ranks' own standstill is the sign (`Hang`), and silence counts only when it outlasts the start
+time-out as well: then nobody is left who could tell. When most of a gang is silent at once it is
+probably the store, not the tasks: nobody is replaced before the start time-out.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from phalanx.words import FailureClass
 
 def silent_member(look: Look) -> Decision | None:
     """Give the slot of a silent agent to a new incarnation; hold when most are silent."""
-    record, limit_s = look.record, look.timing.silent_s
-    waiting_s = _waiting_s(look)
-    if waiting_s is None or waiting_s < limit_s:
+    record = look.record
+    waiting_s, limit_s = _patience(look)
+    if waiting_s < limit_s:
         return None
-    silent = _silent_slots(look)
+    silent = _silent_slots(look, limit_s)
     if not silent:
         return None
     is_most = 2 * len(silent) > len(record.seats) and len(record.seats) > 1
@@ -40,15 +41,18 @@ def silent_member(look: Look) -> Decision | None:
     return replace(decision, recheck_after_s=0.0)
 
 
-def _waiting_s(look: Look) -> float | None:
-    """How long the others have been waiting; None while nobody waits for anybody."""
+def _patience(look: Look) -> tuple[float, float]:
+    """How long the others have been waiting, and how long a silence may last meanwhile."""
+    opened_s, limit_s = look.age_s(look.record.attempt_opened_ns), look.timing.silent_s
     if look.observed.world is None:
-        return look.age_s(look.record.attempt_opened_ns)
+        return opened_s, limit_s
     done = [e.at_ns for e in look.ends if e.slot in look.done_slots]
-    return look.age_s(max(done)) if done else None
+    if done:
+        return look.age_s(max(done)), limit_s
+    return opened_s, limit_s + look.record.plan.start_timeout_s
 
 
-def _silent_slots(look: Look) -> list[int]:
+def _silent_slots(look: Look, limit_s: float) -> list[int]:
     ready = look.observed.members if look.observed.world is None else look.ends
     there = {(m.slot, m.incarnation) for m in ready}
     running = {t.slot for t in look.buckets.running}
@@ -61,5 +65,5 @@ def _silent_slots(look: Look) -> list[int]:
         for s in look.record.seats
         if s.slot in running
         and (s.slot, s.incarnation) not in there
-        and ages.get((s.slot, s.incarnation), 0) > look.timing.silent_s * SECOND_NS
+        and ages.get((s.slot, s.incarnation), 0) > limit_s * SECOND_NS
     ]

@@ -85,6 +85,7 @@ def test_run_ships_the_source_beside_the_file(tmp_path: Path) -> None:
 
 def test_a_root_inside_the_source_is_not_shipped(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text("kind: train\nname: x\ncommand: [python, train.py]\n")
+    (tmp_path / "train.py").write_text("")
     digests = set()
     for _ in range(2):
         view = api.run(

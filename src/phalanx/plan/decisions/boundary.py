@@ -109,11 +109,11 @@ def _no_self_hosting(workload: Workload, sized: Sized) -> Route | None:
     said = "No GPUs are to be operated."
     change = "GPUs may be operated after all"
     if workload.use != "inference":
-        because = (said, "Training of one's own still needs managed training jobs.")
-        return Route("sagemaker", because, ("plan.to-sagemaker", "plan.to-bedrock"), change)
+        managed = (said, "Training of one's own still needs managed training jobs.")
+        return Route("sagemaker", managed, ("plan.to-sagemaker", "plan.to-bedrock"), change)
     if workload.serving.own_weights and workload.model.is_sized:
-        because = (said, "The weights are one's own, so managed endpoints host them.")
-        return Route("sagemaker", because, ("plan.to-sagemaker", "plan.to-bedrock"), change)
+        hosted = (said, "The weights are one's own, so managed endpoints host them.")
+        return Route("sagemaker", hosted, ("plan.to-sagemaker", "plan.to-bedrock"), change)
     return _model_api(workload, said, change)
 
 
@@ -125,8 +125,8 @@ def _model_api(workload: Workload, said: str, change: str) -> Route:
             "It needs a bedrock-runtime endpoint and bedrock:InvokeModel on its task role.",
         )
         return Route("fargate+bedrock", because, ("plan.to-fargate-bedrock",), change)
-    because = (said, "A foundation model behind an API is enough.")
-    return Route("bedrock", because, ("plan.to-bedrock",), change)
+    alone = (said, "A foundation model behind an API is enough.")
+    return Route("bedrock", alone, ("plan.to-bedrock",), change)
 
 
 def _fargate_app(workload: Workload, sized: Sized) -> Route | None:

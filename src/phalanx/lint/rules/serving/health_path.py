@@ -33,7 +33,7 @@ _PATH = "healthCheckPath"
     facts=("SRV-01", "SRV-02", "SRV-03"),
 )
 def health_path_of_engine(service: Service, world: World) -> Found:
-    """The engine by image or command of the balanced container; other success codes keep it silent."""
+    """The engine by image or command of the balanced container; silent where 404 is a success."""
     task = service.task
     if task is None:
         return

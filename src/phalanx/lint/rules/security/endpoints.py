@@ -1,0 +1,65 @@
+"""Sets of VPC endpoints that lack a member."""
+
+from __future__ import annotations
+
+from phalanx.lint.infra import VpcEndpoint
+from phalanx.lint.rule import Found, Hit, rule
+from phalanx.lint.values import HOLE
+from phalanx.lint.workload import Container
+from phalanx.lint.world import World
+
+_AGENT = ("ecs", "ecs-agent", "ecs-telemetry")
+_PULL = ("ecr.api", "ecr.dkr", "s3")
+
+
+@rule(
+    id="SEC008",
+    slug="incomplete-vpc-endpoints",
+    severity="info",
+    areas=("security",),
+    on=VpcEndpoint,
+    message="The set of VPC endpoints lacks a member",
+    why="Pulling needs ECR api and dkr and, for the layers, the S3 gateway; hosts need ecs, "
+    "ecs-agent and ecs-telemetry together; logs and secrets need theirs. What is missing goes "
+    "through NAT, or fails in a private subnet without it.",
+    fix="Add the missing endpoints: S3 (gateway), ecr.api, ecr.dkr, logs, secretsmanager, ssm, "
+    "ecs, ecs-agent, ecs-telemetry, and bedrock-runtime if it is used.",
+    sources=(
+        (
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html",
+            "2026-07-10",
+        ),
+    ),
+    guards=("SB5",),
+    facts=("SCY-21", "SCY-22", "STO-25"),
+)
+def incomplete_vpc_endpoints(endpoint: VpcEndpoint, world: World) -> Found:
+    """Reported once, at the first endpoint of a world that has some, and whose names are known."""
+    every = world.near(endpoint, VpcEndpoint)
+    if not every or every[0] is not endpoint:
+        return
+    names = [_service(e.text("serviceName")) for e in every]
+    if None in names:
+        return
+    there = {name for name in names if name}
+    wanted = {name for group in (_AGENT, _PULL) if there & set(group) for name in group}
+    if "ecr.dkr" in there or "ecr.api" in there:
+        containers = world.near(endpoint, Container)
+        if any((c.text("logConfiguration.logDriver") or "") == "awslogs" for c in containers):
+            wanted.add("logs")
+        if any("secretsmanager" in str(c.raw("secrets")) for c in containers):
+            wanted.add("secretsmanager")
+    missing = sorted(wanted - there)
+    if missing:
+        text = f"VPC endpoints are missing: {', '.join(missing)} (they go through NAT, if there is one)"
+        yield Hit(endpoint, message=text)
+
+
+def _service(text: str | None) -> str | None:
+    """`ecr.api` of `com.amazonaws.eu-west-1.ecr.api`; None when it cannot be known."""
+    if text is None:
+        return None
+    parts = text.split(".", 3)
+    if len(parts) == 4 and HOLE not in parts[3] and text.startswith("com.amazonaws."):
+        return parts[3]
+    return None if HOLE in text else ""

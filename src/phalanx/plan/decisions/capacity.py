@@ -1,0 +1,255 @@
+"""D3: where the capacity comes from; one homogeneous group for each GPU type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phalanx.facts.rows import rows
+from phalanx.plan.decisions.decision import Decision, Rejected, cite, cite_type
+from phalanx.plan.decisions.host import ANYWHERE, EC2, MANAGED
+from phalanx.plan.sizing import Sized
+from phalanx.plan.workload import Workload
+
+QUESTION = "Where does the capacity come from?"
+BLOCK_NODES = 64
+"""Most instances in one Capacity Block."""
+BLOCK_DAYS = 182
+"""Longest Capacity Block, with all its extensions."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A kind of capacity, why, and on which facts it rests."""
+
+    choice: str
+    reasons: tuple[str, ...]
+    facts: tuple[str, ...]
+    change: tuple[str, ...]
+
+
+_WHAT = {
+    "capacity-block": "Capacity Blocks are for planned training on P and Trn types",
+    "on-demand-reservation": "a reservation is paid for while it stands idle, and nothing promised "
+    "needs it",
+    "on-demand-group": "On-Demand assures nothing for scarce types, or costs more where a run can "
+    "resume",
+    "spot-group": "Spot is taken back at two minutes' notice",
+    "managed-instances-on-demand": "the host is a scaling group of one's own",
+    "managed-instances-reserved": "the host is a scaling group of one's own",
+}
+
+
+def choose(workload: Workload, sized: Sized, host: str) -> Chosen:
+    """The kind of capacity."""
+    if host == ANYWHERE:
+        reasons = ("The GPUs on site are the capacity; nothing scales out behind them.",)
+        change = ("more GPUs are needed than stand on site",)
+        return Chosen("own-hosts", reasons, ("plan.anywhere-gpu",), change)
+    if host not in (EC2, MANAGED):
+        reasons = ("There is no accelerator to find capacity for.",)
+        return Chosen("none", reasons, ("plan.no-accelerator",), ("GPUs are to be operated",))
+    if host == MANAGED:
+        return _managed(workload)
+    if workload.trains:
+        return _training(workload, sized)
+    return _standing(workload)
+
+
+def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decision:
+    """The decision: step zero is the quota, then the group, then the kind of capacity."""
+    own = host in (EC2, MANAGED) and not workload.devices.is_cpu
+    reasons = [*chosen.reasons]
+    facts = [*chosen.facts]
+    if own:
+        reasons.insert(0, _quota(workload, sized))
+        facts += ["plan.quota-per-family", "plan.homogeneous-group"]
+    if own and host == EC2:
+        reasons.append(
+            "One scaling group and one capacity provider for the one GPU type: managed scaling "
+            "protects on the smallest type of a group and knows no GPU memory."
+        )
+        facts += ["plan.smallest-type-protects", "provider.weights-refused", "plan.strategy"]
+    rejected = [Rejected(name, why) for name, why in _WHAT.items() if name != chosen.choice]
+    if host == MANAGED:
+        rejected = [Rejected("capacity-block", "not a documented pattern on Managed Instances"),
+                    Rejected("on-demand-group", "Managed Instances are the host")]  # fmt: skip
+    if own:
+        rejected.append(Rejected("mixed-gpu-group", "allowed, but a trap: tasks that do not fit "
+                                 "the smallest type stay in PROVISIONING"))  # fmt: skip
+    sources = cite(*facts)
+    if own and sized.instance:
+        sources += (cite_type(sized.instance),)
+    return Decision(
+        "D3", QUESTION, chosen.choice, tuple(reasons), tuple(rejected), sources, chosen.change
+    )
+
+
+def quota_code(sized: Sized, choice: str) -> str:
+    """Code of the vCPU quota of the type's family; empty where it is not confirmed."""
+    if sized.instance is None:
+        return ""
+    codes: dict[str, str] = rows()["plan.quota-codes"].value
+    letter = "inf" if sized.instance.family.startswith("inf") else sized.instance.family[0]
+    spot = choice.endswith("spot") or choice == "spot-group"
+    if spot and sized.instance.family == "p5":
+        return codes["p5-spot"]
+    return codes.get(f"{letter}-spot" if spot else letter, "")
+
+
+def vcpus_needed(workload: Workload, sized: Sized) -> int:
+    """vCPUs of all nodes, or of the most replicas, with the surge of a deployment."""
+    if sized.instance is None:
+        return 0
+    nodes = sized.nodes
+    if workload.use == "inference":
+        replicas = max(1, sized.instance.count // max(sized.devices, 1))
+        nodes = -(-workload.serving.replicas[1] // replicas)
+    return nodes * sized.instance.vcpus
+
+
+def _quota(workload: Workload, sized: Sized) -> str:
+    need = vcpus_needed(workload, sized)
+    if workload.quota_vcpus is not None and workload.quota_vcpus < need:
+        return (
+            f"Step zero: the quota is {workload.quota_vcpus} vCPUs and {need} are needed; nothing "
+            "starts before it is raised."
+        )
+    said = f", at least {need} vCPUs" if need else ""
+    return f"Step zero: check the vCPU quota of the family{said}; its default can be 0."
+
+
+def _managed(workload: Workload) -> Chosen:
+    promised = workload.use == "inference" and workload.serving.latency_s is not None
+    if promised or workload.run.market == "reserved":
+        why = "A latency is promised" if promised else "Assured capacity is asked for"
+        return Chosen(
+            "managed-instances-reserved",
+            (f"{why}: capacityOptionType RESERVED with a reservation group.",),
+            ("plan.mi-reserved",),
+            ("a start delayed by missing capacity is acceptable",),
+        )
+    if workload.run.market == "spot" and workload.use != "inference":
+        return Chosen(
+            "managed-instances-spot",
+            ("Development bears interruptions.",),
+            ("plan.spot-policy",),
+            ("an interruption costs more than it saves",),
+        )
+    return Chosen(
+        "managed-instances-on-demand",
+        ("Managed Instances start and replace instances on demand.", *_idle(workload)),
+        ("plan.mi-choice", "plan.scale-in"),
+        ("a latency is promised, or a type is scarce: then RESERVED with a reservation group",),
+    )
+
+
+def _idle(workload: Workload) -> tuple[str, ...]:
+    if workload.use != "development":
+        return ()
+    return ("The floor is 0, and a schedule covers office hours: idle GPUs cost most.",)
+
+
+def _training(workload: Workload, sized: Sized) -> Chosen:
+    row, market = sized.instance, workload.run.market
+    blocks = row is not None and "capacity-block" in row.usage and _in_block(workload, sized)
+    long = workload.days is not None and workload.days > 14
+    if market == "spot" and workload.run.resumes:
+        return _spot()
+    if blocks and (market in ("capacity_block", "reserved") or (
+        market == "any" and (sized.nodes > 1 or long or workload.run.deadline_s is not None))
+    ):  # fmt: skip
+        return _block(sized)
+    if market in ("reserved", "capacity_block"):
+        return _reservation("Assured capacity is asked for; the type has no Capacity Blocks.")
+    said = "The run is short enough to wait for On-Demand capacity."
+    if market == "spot":
+        said = "Spot is asked for, but the run does not resume: an interruption would lose it all."
+    return Chosen(
+        "on-demand-group",
+        (said,),
+        ("plan.homogeneous-group", "plan.spot-policy"),
+        (
+            "the start date matters: a Capacity Block (P, Trn) or a reservation (G)",
+            "the run resumes from checkpoints and may be interrupted: Spot",
+        ),
+    )
+
+
+def _in_block(workload: Workload, sized: Sized) -> bool:
+    return workload.days is None or workload.days <= BLOCK_DAYS
+
+
+def _block(sized: Sized) -> Chosen:
+    blocks = -(-sized.nodes // BLOCK_NODES)
+    count = f"{blocks} blocks" if blocks > 1 else "one block"
+    return Chosen(
+        "capacity-block",
+        (
+            f"A planned run on a scarce type: {count} for {sized.nodes} node"
+            f"{'s' if sized.nodes > 1 else ''} (at most {BLOCK_NODES} in a block).",
+            "It is one zone and a targeted reservation: the launch template names the block and "
+            "its market type, the subnet and FSx stand in its zone.",
+            "Instances start to end 30 minutes before the block does, warned 10 minutes ahead: "
+            "the last checkpoint and the scale to zero come before that.",
+            "It buys certainty, not a discount; it is charged up front and cannot be cancelled.",
+        ),
+        (
+            *("plan.block-duration", "plan.block-one-zone", "plan.block-scale-down"),
+            *("plan.block-assurance", "capacity-block.terminates-before-end-s"),
+        ),
+        (
+            "no offering covers the dates: then On-Demand, Spot with resume, or later dates",
+            "the run resumes and may be interrupted: Spot",
+        ),
+    )
+
+
+def _spot() -> Chosen:
+    return Chosen(
+        "spot-group",
+        (
+            "The run resumes from committed checkpoints and may be interrupted.",
+            "Spot stands in a group and provider of its own, in one zone for a gang; capacity "
+            "rebalancing stays off, so that no member is taken without need.",
+            "Draining leaves standalone tasks alone on EC2: a listener on the host tells the "
+            "ranks, which save at the notice.",
+            "Whether there is any Spot capacity of the type is not known here: ask for its "
+            "placement score.",
+        ),
+        ("plan.spot-policy", "plan.spot-apart", "spot.notice-s", "draining.standalone-tasks"),
+        (
+            "interruptions take more time than Spot saves: see the checkpoint interval",
+            "the run must be over by a fixed day: On-Demand or a Capacity Block",
+        ),
+    )
+
+
+def _reservation(why: str) -> Chosen:
+    return Chosen(
+        "on-demand-reservation",
+        (why, "An On-Demand Capacity Reservation assures it; it is paid for while it stands."),
+        ("plan.odcr", "plan.spot-policy"),
+        ("a delayed start or a lost replica is acceptable: then On-Demand",),
+    )
+
+
+def _standing(workload: Workload) -> Chosen:
+    """Inference and development on EC2."""
+    promised = workload.use == "inference" and workload.serving.latency_s is not None
+    if promised or workload.run.market in ("reserved", "capacity_block"):
+        why = "A latency is promised, so capacity must be assured and Spot is out."
+        return _reservation(why if promised else "Assured capacity is asked for.")
+    interruptible = workload.use == "development" or workload.serving.traffic == "batch"
+    if workload.run.market == "spot" and interruptible:
+        return Chosen(
+            "spot-group",
+            ("The work bears interruptions and promises no latency.",),
+            ("plan.spot-policy", "plan.spot-apart"),
+            ("a latency is promised",),
+        )
+    return Chosen(
+        "on-demand-group",
+        ("No latency is promised and nothing is planned far ahead.", *_idle(workload)),
+        ("plan.homogeneous-group", "plan.scale-in"),
+        ("a latency is promised, or the type is scarce: then a reservation",),
+    )
