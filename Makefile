@@ -23,6 +23,8 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	# Compiled once here: where bytecode is not written on import, every start would compile again.
+	$(BIN)/python -m compileall -q src
 	$(BIN)/python -m pip check
 	@touch $@
 

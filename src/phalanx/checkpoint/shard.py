@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from phalanx.checkpoint import dtypes
@@ -27,7 +27,7 @@ FORMAT = "phalanx.shard/1"
 
 _ALIGN = 64
 _HEADER_MAX = 100_000_000  # the limit of the SafeTensors library
-_CHUNK = 4 << 20
+_CHUNK = 16 << 20
 
 
 @frozen
@@ -68,11 +68,12 @@ def header(placed: Iterable[Placed], metadata: Mapping[str, str]) -> bytes:
     return struct.pack("<Q", len(text)) + text
 
 
-def chunks(head: bytes, data: memoryview) -> Iterator[bytes | memoryview]:
-    """The whole file in pieces of a few MiB, so that hashing and writing can overlap."""
-    yield head
-    for at in range(0, data.nbytes, _CHUNK):
-        yield data[at : at + _CHUNK]
+def chunks(head: bytes, data: memoryview) -> list[bytes | memoryview]:
+    """The whole file in pieces, so that hashing and writing overlap.
+
+    A list, not a generator: it says that the memory stays as it is until all of it is written.
+    """
+    return [head, *(data[at : at + _CHUNK] for at in range(0, data.nbytes, _CHUNK))]
 
 
 class Shard:

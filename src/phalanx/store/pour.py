@@ -19,7 +19,8 @@ ASIDE_BYTES = 1 << 20
 def pour(fd: int, chunks: Iterable[bytes | memoryview], place: refusing) -> Written:
     """Append every chunk to `fd` and return their length and SHA-256.
 
-    A chunk is never touched after the next one was asked for, so its buffer may be used again.
+    A chunk is never touched after the next one was asked for, so its buffer may be used again;
+    of a list all chunks stay as they are, so that hashing need not keep step with writing.
     What the disk refuses is told of `place`;
     errors of `chunks` itself pass unchanged.
     """
@@ -27,6 +28,7 @@ def pour(fd: int, chunks: Iterable[bytes | memoryview], place: refusing) -> Writ
 
     digest = hashlib.sha256()
     aside = _Aside(digest)
+    is_stable = isinstance(chunks, list)
     total = 0
     try:
         for chunk in chunks:
@@ -35,18 +37,20 @@ def pour(fd: int, chunks: Iterable[bytes | memoryview], place: refusing) -> Writ
                 continue
             view = view.cast("B")
             total += view.nbytes
-            if view.nbytes > ASIDE_BYTES:
+            if view.nbytes > ASIDE_BYTES or aside.is_behind:
                 aside.begin(view)
                 with place:
                     write_all(fd, view)
                     # Asks the kernel to begin writing these pages out, so that the final fsync
                     # has little left to wait for.
                     os.posix_fadvise(fd, total - view.nbytes, view.nbytes, os.POSIX_FADV_DONTNEED)
-                aside.finish()
+                if not is_stable:
+                    aside.finish()
             else:
                 digest.update(view)
                 with place:
                     write_all(fd, view)
+        aside.finish()
     finally:
         aside.close()
     return Written(total, digest.hexdigest())
@@ -60,11 +64,17 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
 
 
 class _Aside:
-    """A thread that hashes one chunk at a time; it starts with the first chunk."""
+    """A thread that hashes chunks in order; it starts with the first chunk."""
 
     def __init__(self, digest: Any) -> None:
         self._digest = digest
         self._thread: Thread | None = None
+        self._open = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether chunks wait to be hashed: later ones must queue up after them."""
+        return self._open > 0
 
     def begin(self, view: memoryview) -> None:
         if self._thread is None:
@@ -75,12 +85,16 @@ class _Aside:
             self._done: SimpleQueue[BaseException | None] = SimpleQueue()
             self._thread = Thread(target=self._run, name="hash", daemon=True)
             self._thread.start()
+        self._open += 1
         self._todo.put(view)
 
     def finish(self) -> None:
-        error = self._done.get()
-        if error is not None:
-            raise error
+        """Wait until everything begun is hashed."""
+        while self._open:
+            error = self._done.get()
+            self._open -= 1
+            if error is not None:
+                raise error
 
     def close(self) -> None:
         if self._thread is not None:

@@ -175,10 +175,10 @@ def _block(workload: Workload, sized: Sized) -> tuple[str, str] | None:
 
 def _not_listed(workload: Workload, sized: Sized) -> tuple[str, str] | None:
     row = sized.instance
-    if row is None or row.family in ("trn2", "inf1"):
-        neuron = row is not None
-        said = f"{row.name}: plan Trn2 and Inf1 on EC2 only." if row else ""
-        return (said, "plan.neuron-scope") if neuron else None
+    if row is None:
+        return None
+    if row.family in ("trn2", "inf1"):
+        return f"{row.name}: plan Trn2 and Inf1 on EC2 only.", "plan.neuron-scope"
     if row.family in rows()["gpu.mi-families"].value:
         return None
     return f"{row.name} is not on the list of Managed Instances types.", "gpu.mi-families"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.workload import Container, TaskDefinition, Workload
+from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_FOLDERS = ("/dev/infiniband", "/dev")
+_FOLDER = "/dev/infiniband"
 
 
 @rule(
@@ -14,7 +14,7 @@ _FOLDERS = ("/dev/infiniband", "/dev")
     slug="whole-rdma-directory",
     severity="warning",
     areas=("efa",),
-    on=Workload,
+    on=Container,
     message="The whole directory of RDMA devices is handed over",
     why="A bind mount of /dev/infiniband gives files without the right to open them; and a host "
     "with other RDMA cards beside EFA then shows those too, which makes libfabric's EFA "
@@ -28,23 +28,17 @@ _FOLDERS = ("/dev/infiniband", "/dev")
     guards=("GR5",),
     facts=("TRN-44",),
 )
-def whole_rdma_directory(workload: Workload, world: World) -> Found:
-    """A host volume that a container mounts, or a device entry that is the folder itself."""
-    for container in workload.containers:
-        for device in container.devices:
-            if device.host_path.rstrip("/") == _FOLDERS[0]:
-                yield Hit(device, "hostPath", "The whole /dev/infiniband is mapped as a device")
-        yield from _mounted(workload, container)
-
-
-def _mounted(workload: Workload, container: Container) -> Found:
-    path = "volumes"
-    if not isinstance(workload, TaskDefinition):
-        path = f"{container.base}" and "volumes"
+def whole_rdma_directory(container: Container, world: World) -> Found:
+    """A host volume that the container mounts, or a device entry that is the folder itself."""
+    workload = container.workload
+    if workload.flavour not in ("ecs", "batch"):
+        return
+    for device in container.devices:
+        if device.host_path.rstrip("/") == _FOLDER:
+            yield Hit(device, "hostPath", f"The whole {_FOLDER} is mapped as a device")
+    names = {mount.text("sourceVolume") for mount in container.items("mountPoints")}
     holder = container if container.has("volumes") else workload
-    for volume in holder.items(path):
+    for volume in holder.items("volumes"):
         source = (volume.text("host.sourcePath") or "").rstrip("/")
-        names = {mount.text("sourceVolume") for mount in container.items("mountPoints")}
-        if source in _FOLDERS[:1] and volume.text("name") in names:
-            message = f"{source} is mounted as a volume"
-            yield Hit(volume, "host.sourcePath", message)
+        if source == _FOLDER and volume.text("name") in names:
+            yield Hit(volume, "host.sourcePath", f"{_FOLDER} is mounted as a volume")

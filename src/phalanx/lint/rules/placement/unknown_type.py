@@ -7,7 +7,7 @@ from phalanx.lint.entity import Entity
 from phalanx.lint.hosts import ACCELERATED, type_names
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.values import HOLE
-from phalanx.lint.workload import Workload
+from phalanx.lint.workload import Workload, pinned_types
 from phalanx.lint.world import World
 
 
@@ -30,8 +30,9 @@ def type_without_figures(entity: Entity, world: World) -> Found:
     names = type_names(entity)
     path = "instanceType"
     if isinstance(entity, Workload):
-        names = list(entity._pinned())
         path = "placementConstraints"
+        pins = [c.text("expression") or "" for c in entity.items(path)]
+        names = [name for pin in pins for name in pinned_types(pin)]
     elif names and not entity.has("instanceType"):
         path = "computeResources.instanceTypes"
     for name in dict.fromkeys(names):

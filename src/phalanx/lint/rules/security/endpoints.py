@@ -51,7 +51,7 @@ def incomplete_vpc_endpoints(endpoint: VpcEndpoint, world: World) -> Found:
             wanted.add("secretsmanager")
     missing = sorted(wanted - there)
     if missing:
-        text = f"VPC endpoints are missing: {', '.join(missing)} (they go through NAT, if there is one)"
+        text = f"VPC endpoints are missing: {', '.join(missing)} (unless NAT takes their place)"
         yield Hit(endpoint, message=text)
 
 

@@ -11,6 +11,8 @@ from phalanx.lint.world import World
 
 _AUTH = ("authenticate-cognito", "authenticate-oidc", "jwt-validation")
 _PLAIN = ("HTTP", "TCP")
+_SOURCES = ("cidrIp", "cidrBlocks", "cidrIpv6", "ipv6CidrBlocks", "sourceSecurityGroupId")
+_SOURCES += ("securityGroups", "sourcePrefixListId", "prefixListId", "prefixListIds")
 
 
 @rule(
@@ -73,9 +75,7 @@ def _exposure(balancer: LoadBalancer, world: World) -> str:
     rules = [rule_ for group in groups for rule_ in group.rules("ingress")]
     if any(open_to_world(rule_) for rule_ in rules):
         return "open"
-    sources = ("cidrIp", "cidrBlocks", "sourceSecurityGroupId", "sourcePrefixListId", "self")
-    sources += ("securityGroups", "prefixListIds", "cidrIpv6", "ipv6CidrBlocks", "prefixListId")
-    plain = all(any(isinstance(r.raw(key), (str, list)) for key in sources) for r in rules)
+    plain = all(any(isinstance(r.raw(key), (str, list)) for key in _SOURCES) for r in rules)
     return "closed" if rules and plain else "unknown"
 
 
@@ -86,9 +86,10 @@ def _forwards_to_model(listener: Listener, world: World) -> bool:
     targets = [t for action in actions for t in _targets(action, listener, world)]
     for service in world.near(listener, Service):
         task = service.task
-        if task is not None and task.is_accelerated:
-            if any(target in service.target_groups for target in targets):
-                return True
+        if task is None or not task.is_accelerated:
+            continue
+        if any(target in service.target_groups for target in targets):
+            return True
     return False
 
 

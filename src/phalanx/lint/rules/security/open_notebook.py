@@ -40,10 +40,9 @@ def notebook_without_password(container: Container, world: World) -> Found:
     """An info in compose files. Ray's dashboard on every address is an info: it has no password."""
     text = container.command.text
     local = container.workload.flavour in ("compose", "job")
-    if "token" in text or "assword" in text or "auth" in text:
-        if _NOTEBOOK.search(text):
-            yield Hit(container.command.node, severity="info" if local else "")
-            return
+    if ("token" in text or "assword" in text or "auth" in text) and _NOTEBOOK.search(text):
+        yield Hit(container.command.node, severity="info" if local else "")
+        return
     if "dashboard-host" in text and _DASHBOARD.search(text) and not local:
         said = "Ray's dashboard listens on every address, and it has no password: keep 8265 closed"
         yield Hit(container.command.node, message=said, severity="info")

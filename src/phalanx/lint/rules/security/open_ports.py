@@ -45,13 +45,16 @@ _NARROW = 4096
     facts=("SCY-24",),
 )
 def ml_port_open_to_world(entity: Entity, world: World) -> Found:
-    """Ingress from 0.0.0.0/0 or ::/0. A range over most ports counts where there are accelerators."""
+    """Ingress from every address. A range over most ports counts beside accelerators."""
     if isinstance(entity, SecurityGroup):
         for rule_ in entity.rules("ingress"):
             yield from _judge(rule_, entity, world)
-    elif isinstance(entity, SecurityGroupRule) and entity.direction == "ingress":
-        if world.link(entity, entity.raw("groupId"), SecurityGroup) is None:
-            yield from _judge(entity, entity, world)
+    elif (
+        isinstance(entity, SecurityGroupRule)
+        and entity.direction == "ingress"
+        and world.link(entity, entity.raw("groupId"), SecurityGroup) is None
+    ):
+        yield from _judge(entity, entity, world)
 
 
 def _judge(rule_: Node, entity: Entity, world: World) -> Found:

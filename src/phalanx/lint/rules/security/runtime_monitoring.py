@@ -35,7 +35,7 @@ _RUNTIME = ("RUNTIME_MONITORING", "EKS_RUNTIME_MONITORING")
     facts=("SCY-19", "SCY-20"),
 )
 def runtime_monitoring_does_not_cover(detector: Detector, world: World) -> Found:
-    """A detector with the feature beside such hosts; one known to lack it beside GPU hosts: info."""
+    """Switched on beside such hosts: a warning. Switched off beside GPU hosts: an info."""
     state = _state(detector)
     if state == "on":
         names = _uncovered(detector, world)
