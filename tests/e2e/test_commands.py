@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 
+import pytest
+
 from tests.support.gang import Gang, cmdline, environment, kill
 from tests.support.waiting import until
 
@@ -41,18 +43,22 @@ def test_a_missing_job_file(counting, tmp_path):
     assert "no.yaml" in line
 
 
-def test_a_command_that_is_not_on_path(counting):
-    gang = counting(command=["nosuchcommand", "--fast"], extra=ONCE).start()
+@pytest.mark.parametrize("program", ["nosuchcommand", "python3.99"])
+def test_a_program_that_is_not_on_path_is_refused(counting, program):
+    gang = counting(command=[program, "train.py"])
+    line = gang.refused(2, "run", str(gang.file))
+    assert f"{gang.file}:3:11: command: " in line
+    assert program in line
+    assert not (gang.root / "jobs").exists()
+
+
+def test_a_program_that_only_a_shell_misses(counting):
+    gang = counting(command=["env", "nosuchcommand"], extra=ONCE).start()
     verdict = failure(gang)
     assert verdict["class"] == "NonZeroExit"
-    assert "nosuchcommand" in verdict["evidence"]
+    assert "nosuchcommand" in verdict["message"]
     assert "No such file or directory" in verdict["evidence"]
     assert "nosuchcommand" in gang.run("why", gang.job).stdout
-
-
-def test_an_interpreter_that_is_not_on_path(counting):
-    gang = counting(command=["python3.99", "train.py"], extra=ONCE).start()
-    assert "python3.99" in failure(gang)["message"]
 
 
 def test_a_script_that_is_not_there(counting):

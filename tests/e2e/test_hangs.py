@@ -41,5 +41,7 @@ def test_a_slow_first_step_an_evaluation_and_a_big_save_are_no_alarm(new_gang):
     assert status["phase"] == "Succeeded", status
     assert status["history"] == []
     assert not gang.object("attempts/0/hang").exists()
-    phases = {json.loads(p.read_bytes())["attempt"] for p in gang.object("attempts/0/beats").iterdir()}
+    phases = {
+        json.loads(p.read_bytes())["attempt"] for p in gang.object("attempts/0/beats").iterdir()
+    }
     assert phases == {0}

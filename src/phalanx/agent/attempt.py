@@ -126,19 +126,32 @@ class AttemptRun:
         """Whether a rank has stood still too long: if so, note the stacks of all and stop them."""
         if self.world is None or self.ranks.state is not Ranks.RUNNING or self._hang_stop_at:
             return False
-        stall = self._workplace().stalls.look(time.monotonic_ns(), self.ranks.progress())
-        if stall is None:
+        self.hang_message = self._stopped() or self._stalled()
+        if not self.hang_message:
             return False
-        rank = self.ranks.ranks[stall.local_rank].rank
-        self.hang_message = (
-            f"rank {rank} finished step {stall.step} and then stood still for {stall.for_s:.1f} s"
-            f" (limit {stall.limit_s:.1f} s)"
-        )
         words = f"slot {self.account.slot}: {self.hang_message}"
         with contextlib.suppress(StoreError):
             self.store.create(self.keys.hang(self.account.attempt), words.encode())
         self.join_hang()
         return True
+
+    def _stalled(self) -> str:
+        stall = self._workplace().stalls.look(time.monotonic_ns(), self.ranks.progress())
+        if stall is None:
+            return ""
+        rank = self.ranks.ranks[stall.local_rank].rank
+        said = f"rank {rank} finished step {stall.step} and then stood still for"
+        return f"{said} {stall.for_s:.1f} s (limit {stall.limit_s:.1f} s)"
+
+    def _stopped(self) -> str:
+        """Stopped ranks, and a stopped collective store on which ranks wait before they step."""
+        workplace = self._workplace()
+        ranks = {one.pid: one.rank for one in self.ranks.ranks if one.end is None}
+        pid = workplace.stopped.look(time.monotonic(), [*ranks, *workplace.stores])
+        if pid is None:
+            return ""
+        what = f"rank {ranks[pid]}" if pid in ranks else "the collective store"
+        return f"{what} (process {pid}) is stopped (SIGSTOP) and was not let go on"
 
     def join_hang(self) -> None:
         """Note the stacks now, stop the ranks a little later: others note theirs meanwhile.

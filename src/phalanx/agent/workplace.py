@@ -12,7 +12,9 @@ from phalanx.agent.attempt import AttemptRun
 from phalanx.agent.command import python_script
 from phalanx.agent.environment import base_environment, local_ranks
 from phalanx.agent.seat import SeatPlace, inherited_environment
+from phalanx.agent.stacks import is_stopped
 from phalanx.agent.stall import StallWatch
+from phalanx.agent.stopped import StoppedWatch
 from phalanx.agent.warm_link import STUCK_AFTER_S, WarmLink
 from phalanx.errors import InputError
 from phalanx.names import Keys
@@ -42,6 +44,7 @@ class Workplace:
         """Store servers of past attempts, to be ended when the next one starts."""
         self.warm: WarmLink | None = None
         self._tries = 0
+        self.stopped = StoppedWatch(is_stopped)
         self.stalls = StallWatch(self.plan.hang_after_s, self.plan.start_timeout_s)
         self._asked = time.monotonic()
 

@@ -1,0 +1,123 @@
+"""Quotas, unknown types, hosts without their GPUs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.linting import only, report, task
+from tests.support.lint_inputs import DATA, pin, stack, template
+
+QUOTA, UNKNOWN, REGISTERS = (
+    "accelerated-quota",
+    "type-without-figures",
+    "host-registers-without-gpu",
+)
+GROUP = """
+resource "aws_launch_template" "t" {{
+  instance_type = "{kind}"
+  {market}
+}}
+resource "aws_autoscaling_group" "g" {{
+  max_size = {size}
+  launch_template {{ id = aws_launch_template.t.id }}
+}}
+"""
+SPOT = 'instance_market_options { market_type = "spot" }'
+BLOCK = 'instance_market_options { market_type = "capacity-block" }'
+
+
+@pytest.mark.parametrize(
+    ("kind", "market", "size", "words"),
+    [
+        ("g5.xlarge", SPOT, "4", "16 vCPU of the Spot quota for G and VT (L-3819A6DF)"),
+        ("g5.xlarge", "", "4", "16 vCPU of the On-Demand quota for G and VT (L-DB2E81BA)"),
+        ("p4d.24xlarge", SPOT, "2", "192 vCPU of the Spot quota for P (L-7212CCBC)"),
+        ("p5.48xlarge", SPOT, "1", "192 vCPU of the Spot quota for P5 (L-C4BD4855)"),
+        ("trn1.32xlarge", "", "var.n", "each trn1.32xlarge needs 128 vCPU of the On-Demand quota"),
+        ("inf2.xlarge", SPOT, "1", "4 vCPU of the Spot quota for Inf (look up its code)"),
+    ],
+)
+def test_the_quota_is_named(kind: str, market: str, size: str, words: str) -> None:
+    text = GROUP.format(kind=kind, market=market, size=size)
+    (found,) = [f for f in report(("m.tf", text)).findings if f.slug == "accelerated-quota"]
+    assert words in found.message
+    assert found.severity.value == "info"
+
+
+@pytest.mark.parametrize(("kind", "market"), [("m6i.large", ""), ("p5.48xlarge", BLOCK)])
+def test_no_such_quota(kind: str, market: str) -> None:
+    assert only(QUOTA, GROUP.format(kind=kind, market=market, size="1"), "m.tf") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"), [("p9.48xlarge", 1), ("g5.xlarge", 0), ("m9.large", 0), ("g5.*", 0)]
+)
+def test_types_of_which_nothing_is_known(kind: str, count: int) -> None:
+    found = [("info", "placementConstraints")] * count
+    assert only("type-without-figures", task(**pin(kind))) == found
+    assert len(only(UNKNOWN, template(InstanceType=kind))) == count
+
+
+def test_an_unknown_type_of_batch() -> None:
+    inner = {"Type": "EC2", "InstanceTypes": ["trn9.32xlarge", "optimal", "g5"]}
+    properties = {"Type": "MANAGED", "ComputeResources": inner}
+    text = stack(Env=("AWS::Batch::ComputeEnvironment", properties))
+    (found,) = only(UNKNOWN, text)
+    assert found[1].endswith("ComputeResources.InstanceTypes")
+
+
+PLAIN = "{{resolve:ssm:/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id}}"
+GPU = PLAIN.replace("2023/", "2023/gpu/")
+NEURON = PLAIN.replace("2023/", "2023/neuron/")
+JOIN = "#!/bin/bash\necho ECS_CLUSTER=c >> /etc/ecs/ecs.config\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "image", "data", "where"),
+    [
+        ("g5.xlarge", PLAIN, JOIN, "ImageId"),
+        ("p4d.24xlarge", NEURON, JOIN, "ImageId"),
+        ("g5.xlarge", "amzn2-ami-ecs-hvm-2.0.20240101-x86_64-ebs", JOIN, "ImageId"),
+        ("g5.xlarge", GPU, JOIN + "echo ECS_ENABLE_GPU_SUPPORT=false >> x", "UserData"),
+        ("g5.xlarge", GPU, JOIN, ""),
+        ("g5.xlarge", PLAIN, JOIN + "dnf install -y nvidia-driver\n", ""),
+        ("g5.xlarge", "ami-0123456789abcdef0", JOIN, ""),
+        ("m6i.large", PLAIN, JOIN, ""),
+        ("inf2.xlarge", NEURON, JOIN, ""),
+    ],
+)
+def test_hosts_without_a_driver(kind: str, image: str, data: str, where: str) -> None:
+    found = only(REGISTERS, template(InstanceType=kind, ImageId=image, UserData=data))
+    assert found == ([("error", f"{DATA}.{where}")] if where else [])
+
+
+@pytest.mark.parametrize(("name", "count"), [("", 1), ("gpu/", 0)])
+def test_the_image_of_a_public_parameter(name: str, count: int) -> None:
+    path = f"/aws/service/ecs/optimized-ami/amazon-linux-2023/{name}recommended"
+    hcl = f"""
+    data "aws_ssm_parameter" "a" {{ name = "{path}" }}
+    resource "aws_launch_template" "t" {{
+      instance_type = "g5.xlarge"
+      image_id      = jsondecode(data.aws_ssm_parameter.a.value)["image_id"]
+    }}
+    """
+    assert len(only("host-registers-without-gpu", hcl, "m.tf")) == count
+    cfn = f"""
+    Parameters:
+      Image:
+        Type: AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>
+        Default: {path}/image_id
+    Resources:
+      T:
+        Type: AWS::EC2::LaunchTemplate
+        Properties: {{LaunchTemplateData: {{InstanceType: g5.xlarge, ImageId: !Ref Image}}}}
+    """
+    assert len(only(REGISTERS, cfn, "t.yaml")) == count
+
+
+def test_an_image_or_data_that_cannot_be_known() -> None:
+    unknown = {"Ref": "Image"}
+    assert only(REGISTERS, template(InstanceType="g5.xlarge", ImageId=unknown)) == []
+    data = {"Ref": "Data"}
+    text = template(InstanceType="g5.xlarge", ImageId=PLAIN, UserData=data)
+    assert only(REGISTERS, text) == []
