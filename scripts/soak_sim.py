@@ -1,7 +1,8 @@
-"""Thousands of seeded schedules, resumable by seed range: `python scripts/soak_sim.py 0 10000`.
+"""Thousands of seeded schedules: `python scripts/soak_sim.py --first 0 --count 10000`.
 
-What is done is kept in `build/soak_sim/<revision of the simulator>.json`; the same command goes on
-where it was stopped. Every violation is shrunk and its story kept beside it.
+With `--folder` it is resumable: what is done is kept in `<folder>/done.json`, the same command goes
+on where it was stopped, another range adds to it (remove the folder after a change of the core).
+Every violation is shrunk and its story printed. Exit code 1 when a promise was broken.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 from phalanx.sim.run import shrink, simulate
@@ -35,11 +37,12 @@ def play(span: tuple[int, int]) -> tuple[int, int, dict[str, int], list[tuple[in
 class Ledger:
     """What has been played, in one file."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / "done.json"
-        folder.mkdir(parents=True, exist_ok=True)
-        kept = json.loads(self.file.read_text()) if self.file.exists() else {}
+    def __init__(self, folder: Path | None) -> None:
+        self.file = folder / "done.json" if folder is not None else None
+        kept = {}
+        if self.file is not None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            kept = json.loads(self.file.read_text()) if self.file.exists() else {}
         self.spans: list[tuple[int, int]] = [(a, b) for a, b in kept.get("spans", [])]
         self.counts: Counter[str] = Counter(kept.get("counts", {}))
         self.broken: list[tuple[int, str]] = [(s, v) for s, v in kept.get("broken", [])]
@@ -58,8 +61,13 @@ class Ledger:
         self.counts.update(counts)
         for seed, violation, story in broken:
             self.broken.append((seed, violation))
-            (self.folder / f"seed-{seed}.txt").write_text(story + "\n")
-            print(f"seed {seed}: {violation}", flush=True)
+            print(f"seed {seed}: {violation}\n{story}", flush=True)
+        self.save()
+
+    def save(self) -> None:
+        """Keep what is done, if anywhere."""
+        if self.file is None:
+            return
         kept = {
             "spans": self.spans,
             "counts": dict(sorted(self.counts.items())),
@@ -86,12 +94,11 @@ class Ledger:
             print(f"{start.strip()}s: {', '.join(found)}")
 
 
-def run(first: int, last: int, workers: int, folder: Path) -> int:
+def run(chunks: list[tuple[int, int]], workers: int, ledger: Ledger) -> int:
     """Number of seeds of the whole ledger that broke a promise."""
-    ledger = Ledger(folder)
     before, begun = ledger.seconds, time.monotonic()
-    with ProcessPoolExecutor(workers) as pool:
-        for told in pool.map(play, ledger.left(first, last)):
+    with ProcessPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        for told in pool.map(play, chunks) if pool is not None else map(play, chunks):
             ledger.seconds = before + time.monotonic() - begun
             ledger.add(told)
     ledger.report()
@@ -100,12 +107,14 @@ def run(first: int, last: int, workers: int, folder: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path("build/soak_sim"))
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
-    return 1 if run(asked.first, asked.last, asked.workers, asked.folder) else 0
+    ledger = Ledger(asked.folder)
+    chunks = ledger.left(asked.first, asked.first + asked.count)
+    return 1 if run(chunks, asked.workers, ledger) else 0
 
 
 if __name__ == "__main__":

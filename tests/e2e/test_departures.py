@@ -8,6 +8,9 @@ import signal
 
 import pytest
 
+from phalanx.names import Keys
+from phalanx.store.files import FilesObjects
+from phalanx.store.store import Store
 from tests.support.gang import Gang
 from tests.support.metadata_server import ACTION, ADVICE, MetadataServer, action_in
 from tests.support.waiting import until
@@ -22,9 +25,13 @@ def service(monkeypatch):
 
 def outcomes(gang: Gang) -> dict[str, dict]:
     """Notice → what came of it."""
-    folder = gang.object("notices")
-    found = folder.glob("*.outcome") if folder.exists() else ()
-    return {path.name.removesuffix(".outcome"): json.loads(path.read_bytes()) for path in found}
+    store, keys = Store(FilesObjects.open(str(gang.root)), "tests"), Keys(gang.job)
+    found = {}
+    for name in store.list(keys.notices):
+        kept = store.read(f"{keys.notices}/{name}")
+        if kept is not None and name.endswith(".outcome"):
+            found[name.removesuffix(".outcome")] = json.loads(kept.data)
+    return found
 
 
 def last_step(gang: Gang, rank: int, attempt: int = 0) -> int:

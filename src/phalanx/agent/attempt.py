@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 HANG_SETTLE_S = 1.5
 """From a hang's finding to the stop of the ranks: every agent reads its stacks meanwhile."""
+FRESH_NS = 5 * 10**9
+"""Beats come every second; an older one speaks for nobody."""
 HANG_GRACE_S = 0.2
 """Between SIGTERM and SIGKILL for ranks that hang: they will not listen."""
 
@@ -54,6 +56,7 @@ class AttemptRun:
         self.hang_message = ""
         self.departure: Departure | None = None
         self._hang_stop_at: float | None = None
+        self._has_noted_stacks = False
         self._said = ""
 
     def start(self, world: World) -> None:
@@ -102,20 +105,19 @@ class AttemptRun:
         self.departure = Departure(notice, folders)
         self._keep_departure(self.departure)
         if not any(report.at_ns for report in self.ranks.progress()):
-            self.departure.declined = "the script does not use phalanx.train"
+            self.departure.declined = "no rank has told a step: none can say when it would save"
 
     def _settle_departure(self, me: Me) -> Me:
         """Note whether the ranks have answered, once what they saved is committed."""
         departure = self.departure
-        if departure is None or me.save_settled or not departure.notice.departs:
+        if departure is None or me.save_settled or departure.is_kept:
             return me
-        departure.expire()
-        if departure.saved and departure.saved in self.pending:
-            return me
-        if not departure.is_answered:
+        is_committed = departure.saved not in self.pending
+        departure.expire(is_committed=is_committed)
+        if not (departure.declined or (departure.saved and is_committed)):
             return me
         self._keep_departure(departure)
-        return replace(me, save_settled=True)
+        return replace(me, save_settled=departure.notice.departs)
 
     def _keep_departure(self, departure: Departure) -> None:
         account = self.account
@@ -136,12 +138,26 @@ class AttemptRun:
         return True
 
     def _stalled(self) -> str:
-        stall = self._workplace().stalls.look(time.monotonic_ns(), self.ranks.progress())
+        stalls, now_ns = self._workplace().stalls, time.monotonic_ns()
+        stall = stalls.look(now_ns, self.ranks.progress())
         if stall is None:
+            return ""
+        if not stalls.is_excused(now_ns) and self._peers_are_excused():
+            stalls.wait_for_peers(now_ns)
             return ""
         rank = self.ranks.ranks[stall.local_rank].rank
         said = f"rank {rank} finished step {stall.step} and then stood still for"
         return f"{said} {stall.for_s:.1f} s (limit {stall.limit_s:.1f} s)"
+
+    def _peers_are_excused(self) -> bool:
+        """Whether ranks of ours may be waiting for one elsewhere that evaluates or saves."""
+        for member in self._world().members:
+            key = self.keys.beat(self.account.attempt, member.slot, member.incarnation)
+            with contextlib.suppress(StoreError, ValueError):
+                pulse = self.store.pulse(key) if member.slot != self.place.slot else None
+                if pulse and pulse[1] < FRESH_NS and codec.loads(Beat, pulse[0]).excused:
+                    return True
+        return False
 
     def _stopped(self) -> str:
         """Stopped ranks, and a stopped collective store on which ranks wait before they step."""
@@ -169,7 +185,10 @@ class AttemptRun:
         return max(0.0, self._hang_stop_at - time.monotonic())
 
     def note_stacks(self) -> None:
-        """Keep what every rank is doing: in its ending, and whole as evidence."""
+        """Keep what every rank is doing, once: in its ending, and whole as evidence."""
+        if self._has_noted_stacks:
+            return
+        self._has_noted_stacks = True
         alive = [one for one in self.ranks.ranks if one.end is None]
         for one in alive:
             stacks.forget(one.folder)
@@ -216,8 +235,9 @@ class AttemptRun:
     def beat(self) -> None:
         """Overwrite this agent's beat, and try again to commit what was whole."""
         self._commit_pending()
-        if self.workplace is not None and self.world is not None:
-            self.workplace.spare_store()
+        workplace = self.workplace
+        if workplace is not None and self.world is not None:
+            workplace.spare_store()
         reports = self.ranks.progress()
         slowest = min(reports, key=lambda p: p.step, default=Progress())
         first = self.account.first_step
@@ -235,6 +255,7 @@ class AttemptRun:
             rank_steps=tuple(p.step for p in reports),
             step_time_ns=slowest.train_ns // done if done > 0 else 0,
             saving=any(p.saving for p in reports),
+            excused=workplace is not None and workplace.stalls.is_excused(time.monotonic_ns()),
             entry=account.entry(time.monotonic_ns(), reports),
         )
         key = self.keys.beat(account.attempt, account.slot, account.incarnation)

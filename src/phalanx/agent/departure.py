@@ -68,6 +68,8 @@ class Departure:
         self.saved = ""
         """Name of the checkpoint that all ranks of this slot saved for it."""
         self.declined = ""
+        self.is_kept = False
+        """Whether the outcome has been written down."""
         self._answers: dict[int, str] = {}
         self._ranks = len(folders)
         for folder in folders:
@@ -84,13 +86,17 @@ class Departure:
             if len(self._answers) == self._ranks:
                 self.saved = str(words["saved"])
 
-    def expire(self) -> None:
-        """Past the deadline nobody waits for an answer."""
+    def expire(self, *, is_committed: bool = False) -> None:
+        """Past the deadline nobody waits for an answer, nor for the commit of what was saved."""
         until_ns = self.notice.until_ns
-        if until_ns is None or self.is_answered:
+        if until_ns is None or self.declined or (self.saved and is_committed):
             return
         if time.monotonic_ns() > until_ns - int(MARGIN_S * 1e9):
-            self.declined = "no step was finished and saved before the deadline"
+            self.declined = (
+                f"{self.saved} was not committed before the deadline"
+                if self.saved
+                else "no step was finished and saved before the deadline"
+            )
 
     @property
     def is_answered(self) -> bool:
@@ -115,7 +121,9 @@ class Departure:
         with contextlib.suppress(StoreError):
             store.create(f"{keys.notices}/{name}", json.dumps(words).encode())
             if self.is_answered:
-                outcome = {"saved": self.saved or None, "declined": self.declined or None}
+                self.is_kept = True
+                saved = None if self.declined else self.saved
+                outcome = {"saved": saved, "declined": self.declined or None}
                 store.create(f"{keys.notices}/{name}.outcome", json.dumps(outcome).encode())
 
 

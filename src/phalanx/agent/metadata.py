@@ -32,14 +32,22 @@ def endpoint(environ: Mapping[str, str]) -> str:
 class MetadataPoll:
     """Asks in a thread of its own, so that a service that does not answer blocks nobody."""
 
-    def __init__(self, address: str, found: Callable[[Notice], None]) -> None:
+    def __init__(
+        self, address: str, found: Callable[[Notice], None], every_s: float = POLL_S
+    ) -> None:
         """`found` is called in the thread, once per kind of notice."""
         self._address = address
+        self._every_s = every_s
         self._found = found
         self._told: set[str] = set()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="phalanx-metadata", daemon=True)
         self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still asks."""
+        return self._thread.is_alive()
 
     def close(self) -> None:
         """Ask no more."""
@@ -51,7 +59,7 @@ class MetadataPoll:
                 if notice.source not in self._told:
                     self._told.add(notice.source)
                     self._found(notice)
-            self._is_over.wait(POLL_S)
+            self._is_over.wait(self._every_s)
 
     def _look(self) -> list[Notice]:
         try:
@@ -66,29 +74,30 @@ class MetadataPoll:
 
     def _ask(self, method: str, path: str, token: str) -> str:
         """The body, '' for anything but 200. Raises `OSError` when nobody answers."""
+        from contextlib import closing
         from http.client import HTTPConnection, HTTPException
 
-        host, _, port = self._address.removeprefix("http://").strip("/").partition(":")
-        headers = {_TOKEN_HEADER: token} if token else {f"{_TOKEN_HEADER}-ttl-seconds": "300"}
-        link = HTTPConnection(host, int(port or 80), timeout=TIMEOUT_S)
+        headers = {_TOKEN_HEADER: token} if token else {}
+        if method == "PUT":
+            headers[f"{_TOKEN_HEADER}-ttl-seconds"] = "300"
         try:
-            link.request(method, path, headers=headers)
-            answer = link.getresponse()
-            body = answer.read(65536).decode(errors="replace")
-            return body if answer.status == 200 else ""
-        except (HTTPException, ValueError) as error:
+            host = self._address.removeprefix("http://").strip("/")
+            with closing(HTTPConnection(host, timeout=TIMEOUT_S)) as link:
+                link.request(method, path, headers=headers)
+                answer = link.getresponse()
+                body = answer.read(65536).decode(errors="replace")
+                return body if answer.status == 200 else ""
+        except (HTTPException, ValueError, OverflowError) as error:
             raise OSError(str(error)) from error
-        finally:
-            link.close()
 
 
 def seconds_left(text: str, now_s: float) -> float | None:
     """Seconds until the action of an instance-action document; None when it names none."""
-    from datetime import datetime
+    from datetime import datetime, timezone
 
     try:
         at = datetime.fromisoformat(str(json.loads(text)["time"]).replace("Z", "+00:00"))
-        return at.timestamp() - now_s
+        return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() - now_s
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -88,7 +88,8 @@ def _register_stacks() -> None:
     """On SIGUSR2 every thread's stack goes to `stacks` in the rank's folder, even in C code."""
     folder = os.environ.get("PHALANX_RANK_DIR")
     if folder:
-        stacks = open(f"{folder}/stacks", "w")  # noqa: SIM115 - open for the process's life
+        # Appending, since the agent empties the file before it asks again. Open for good.
+        stacks = open(f"{folder}/stacks", "a")  # noqa: SIM115
         faulthandler.register(signal.SIGUSR2, file=stacks, all_threads=True, chain=False)
     faulthandler.enable()
 

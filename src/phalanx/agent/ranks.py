@@ -154,7 +154,8 @@ class RankSet:
                 continue
             if one.status is None:
                 one.status = _own_wait(one.pid)
-            if one.status is None and not is_warm_dead:
+            # How a rank ended that was told to end is not worth waiting for.
+            if one.status is None and not is_warm_dead and not one.told_to_stop:
                 continue
             self._close(one)
 

@@ -17,9 +17,20 @@ _LIBRARY = re.compile(r"/(site-packages|lib/python3[^/]*)/|phalanx/(agent|backen
 
 
 def ask(pid: int) -> None:
-    """Ask a rank to write its stacks into its folder (see `rank_main`)."""
-    if not is_stopped(pid):
+    """Ask a rank to write its stacks into its folder (see `rank_main`).
+
+    A process that does not listen, a launcher say, would be ended by the signal: it is not asked.
+    """
+    if not is_stopped(pid) and _catches(pid, signal.SIGUSR2):
         processes.signal_process(pid, signal.SIGUSR2)
+
+
+def _catches(pid: int, signum: int) -> bool:
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status") as file:
+        for line in file:
+            if line.startswith("SigCgt:"):
+                return bool(int(line.split()[1], 16) >> (signum - 1) & 1)
+    return False
 
 
 def is_stopped(pid: int) -> bool:
@@ -30,15 +41,15 @@ def is_stopped(pid: int) -> bool:
 
 
 def read_stacks(folder: str, wait_s: float) -> str:
-    """The stacks once they are written; '' when the rank writes none in time."""
-    deadline = time.monotonic() + wait_s
+    """The stacks once they are written; what there is of them, or '', when time is up."""
+    deadline, text = time.monotonic() + wait_s, ""
     while True:
         with contextlib.suppress(OSError), open(f"{folder}/stacks", errors="replace") as file:
             text = file.read()
             if "rank_main.py" in text:  # the outermost frame: the dump is whole
                 return text
         if time.monotonic() >= deadline:
-            return ""
+            return text
         time.sleep(0.02)
 
 

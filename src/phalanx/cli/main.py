@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "why": ("why", "Why a job is where it is: cause, evidence, what is done about it."),
     "ledger": ("ledger", "Where the time of a job went, to the nanosecond."),
     "checkpoints": ("checkpoints", "List the checkpoints of a job, or verify one."),
+    "plan": ("plan", "What to run a workload on: five decisions, with reasons and sources."),
     "explain": ("explain", "What ended a job first, from events, listings, logs or a root."),
     "completion": ("completion", "Print the completion script of a shell."),
 }

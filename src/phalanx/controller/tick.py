@@ -11,12 +11,13 @@ import contextlib
 from dataclasses import dataclass, replace
 
 from phalanx.backends.base import Cleans
+from phalanx.clock import SECOND_NS
 from phalanx.controller.ports import Ports
 from phalanx.errors import LaunchRefused, NoCapacity, Throttled
 from phalanx.reconcile.decision import Action, Clean, Decision, Launch, Stop
 from phalanx.reconcile.reconcile import reconcile
 from phalanx.state import codec, read
-from phalanx.state.gang import Beat
+from phalanx.state.gang import Beat, End
 from phalanx.state.observed import Observed, SeenBeat
 from phalanx.state.record import Cause, Record
 from phalanx.words import FailureClass, Phase
@@ -50,10 +51,16 @@ def look(ports: Ports) -> Sight | None:
         world=world,
         ends=ends,
         head=head,
-        beats=_beats(ports, record, 0 if world is not None else 1),
+        beats=_beats(ports, record, 1) if world is None else _late_beats(ports, record, ends),
         leftovers=_leftovers(ports, record, observed_alive=any(t.is_alive for t in tasks)),
     )
     return Sight(record, found.version, observed, store.now_ns())
+
+
+def _late_beats(ports: Ports, record: Record, ends: tuple[End, ...]) -> tuple[SeenBeat, ...]:
+    """In a world that runs, silence tells nothing before some are done or much time has passed."""
+    age_s = (ports.store.now_ns() - record.attempt_opened_ns) / SECOND_NS
+    return _beats(ports, record, 0) if ends or age_s > record.plan.start_timeout_s else ()
 
 
 def _beats(ports: Ports, record: Record, back: int) -> tuple[SeenBeat, ...]:

@@ -105,4 +105,4 @@ class SimController(Actor):
             return seconds
         if decision.record.phase.is_terminal:
             return 600.0
-        return min(IDLE_MAX_S, seconds * self.rng.uniform(1.0, 20.0))
+        return min(IDLE_MAX_S, max(seconds, 0.5) * self.rng.uniform(1.0, 20.0))

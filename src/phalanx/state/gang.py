@@ -131,6 +131,9 @@ class Beat:
     rank_steps: tuple[int, ...] = ()
     step_time_ns: int = 0
     saving: bool = False
+    excused: bool = False
+    """A rank here is in its first steps, in an announced phase or saving, or was so a moment ago:
+    those that wait for it do not hang."""
     entry: LedgerEntry | None = None
     """The ledger entry as it would be written now: all that is left of an agent that is killed."""
     protocol: int = PROTOCOL

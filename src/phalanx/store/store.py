@@ -70,6 +70,8 @@ class Store:
         self._pause = pause
         self._pid = os.getpid()
         self._numbers = count(1)
+        # Asked at every look: `isinstance` of a protocol is too slow for that.
+        self._beating = objects if isinstance(objects, Beats) else None
 
     def read(self, key: str) -> Found | None:
         """Newest body (without its stamp) and version; None when there is none.
@@ -176,8 +178,8 @@ class Store:
         return found.version if found is not None and found.data == data else None
 
     def _beats(self) -> Beats:
-        if isinstance(self.objects, Beats):
-            return self.objects
+        if self._beating is not None:
+            return self._beating
         raise StoreUnfit("this root keeps no beats")
 
     def _blobs(self) -> Blobs:

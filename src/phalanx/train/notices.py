@@ -28,7 +28,8 @@ class Notices:
         """`path` is the notice file; '' hears nothing."""
         self._path = path
         self._answered: set[str] = set()
-        self._seen_ns = 0
+        self._seen = (0, 0)
+        """Inode and time of the file: two notices may have the same time."""
         self._notice: Notice | None = None
 
     def open(self) -> Notice | None:
@@ -36,11 +37,12 @@ class Notices:
         if not self._path:
             return None
         try:
-            changed_ns = os.stat(self._path).st_mtime_ns
+            found = os.stat(self._path)
         except OSError:
             return None
-        if changed_ns != self._seen_ns:
-            self._seen_ns, self._notice = changed_ns, _read(self._path)
+        if (found.st_ino, found.st_mtime_ns) != self._seen:
+            self._seen = (found.st_ino, found.st_mtime_ns)
+            self._notice = _read(self._path)
         notice = self._notice
         return None if notice is None or notice.id in self._answered else notice
 

@@ -213,11 +213,11 @@ class Rank:
         waited_ns = self._clock.monotonic_ns()
         done = self._progress.step
         state = {**collect(self.index), RANDOM: randomness.capture()}
+        self._progress.saving = True  # first: a small write may have ended before `begin` returns
         self._saved_name = self._saver.begin(done, state, (*layout, Piece(RANDOM, PER_RANK)))
         self._saved_step = done
         now_ns = self._clock.monotonic_ns()
         self._progress.stall_ns += now_ns - begun_ns
-        self._progress.saving = True
         stall_ns = now_ns - waited_ns
         self._cost_ms = (stall_ns + self._saver.write_ns) // 1_000_000
         self._schedule.saved(begun_ns, stall_ns, self._saver.write_ns)

@@ -18,7 +18,7 @@ from phalanx.words import FailureClass
 
 class _Seen(NamedTuple):
     slot: int
-    incarnation: int
+    attempt: int
     rank: RankEnd
 
 
@@ -30,7 +30,7 @@ def hang_cause(ends: Sequence[End], silent_slots: Sequence[int] = ()) -> Cause |
     told = [e for e in sorted(ends, key=lambda e: e.slot) if e.failure is FailureClass.HANG]
     if not told:
         return None
-    seen = [_Seen(e.slot, e.incarnation, r) for e in ends for r in e.ranks]
+    seen = [_Seen(e.slot, e.attempt, r) for e in ends for r in e.ranks]
     seen.sort(key=lambda s: s.rank.rank)
     if silent_slots and not any(s.rank.stuck == "stopped" for s in seen):
         slot = min(silent_slots)
@@ -86,8 +86,8 @@ def _evidence(told: Sequence[End], seen: list[_Seen]) -> tuple[tuple[str, str], 
     said = [(f"ends/{e.slot}.{e.incarnation}", e.message) for e in told]
     stood = [
         (
-            f"evidence stacks of rank {s.rank.rank}",
-            f"step {s.rank.step}, {s.rank.stuck or 'unknown'}"
+            f"evidence/stacks-{s.attempt}-{s.rank.rank:05d}",
+            f"rank {s.rank.rank}: step {s.rank.step}, {s.rank.stuck or 'unknown'}"
             + (f" at {s.rank.place}" if s.rank.place else ""),
         )
         for s in seen

@@ -114,7 +114,8 @@ def test_a_save_that_nobody_commits_in_time_is_told(folders: list[str]) -> None:
 
 
 def test_notice_and_outcome_are_kept_once_each(tmp_path: Path, folders: list[str]) -> None:
-    store = Store(FilesObjects.open(tmp_path / "root"), "tests")
+    (tmp_path / "root").mkdir()
+    store = Store(FilesObjects.open(str(tmp_path / "root")), "tests")
     keys = Keys("gpt-1")
     departure = Departure(spot(120), folders)
     departure.keep(store, keys, (1, 2, 3))

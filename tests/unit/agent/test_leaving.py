@@ -65,8 +65,11 @@ def asked(me: Me, **changes: Any) -> Me:
         (RUNNING, seen(record=ending(Phase.STOPPED, save=True)), SaveFirst),
         (RUNNING, seen(record=ending(Phase.STOPPED, save=False)), StopRanks),
         (RUNNING, seen(record=ending(Phase.FAILED, save=True)), StopRanks),
-        (replace(RUNNING, save_settled=True), seen(record=ending(Phase.STOPPED, save=True)),
-         StopRanks),
+        (
+            replace(RUNNING, save_settled=True),
+            seen(record=ending(Phase.STOPPED, save=True)),
+            StopRanks,
+        ),
         (asked(RUNNING), seen(record=ending(Phase.STOPPED, save=False)), StopRanks),
     ],
 )

@@ -68,9 +68,7 @@ def test_advice_and_then_a_notice(server: MetadataServer) -> None:
 
 
 @pytest.mark.parametrize("body", ["", "no JSON", "[]", "{}", '{"time": 5}', '{"time": "soon"}'])
-def test_garbage_is_no_notice_and_the_next_answer_counts(
-    server: MetadataServer, body: str
-) -> None:
+def test_garbage_is_no_notice_and_the_next_answer_counts(server: MetadataServer, body: str) -> None:
     server.bodies[ACTION] = body
     with Watched(server.address) as watched:
         rounds(server, 2)

@@ -55,7 +55,7 @@ def decide(workload: Workload, found: Route | None, sized: Sized) -> Decision:
     """The decision with its reasons."""
     if found is None:
         return _stay(workload, sized)
-    rejected = [Rejected(STAY, found.because[0])]
+    rejected = [Rejected(STAY, found.because[0].rstrip("."))]
     rejected += [Rejected(to, _NOT[to]) for to in _ELSEWHERE if to != found.to]
     return Decision(
         "D5", QUESTION, found.to, found.because, tuple(rejected), cite(*found.facts),

@@ -12,10 +12,13 @@ from phalanx.plan.workload import Workload
 QUESTION = "Which compute host?"
 EC2, MANAGED, ANYWHERE, NONE = "ecs-on-ec2", "managed-instances", "ecs-anywhere", "none"
 _FARGATE = Rejected("fargate", "Fargate has no GPU and no other accelerator, in any form")
-_TOGETHER = (
-    "the run stays below 14 days on Managed Instances",
+_TRAINING_UNLESS = (
+    "the run is one node and stays below 14 days",
     "a run that crosses day 14 resumes by itself and its maintenance window is set",
-    "GuardDuty Runtime Monitoring comes to Managed Instances",
+)
+_STANDING_UNLESS = (
+    "what asks for a host of one's own falls away",
+    "less operating effort is worth more than control of AMI and host",
 )
 
 Signal = Callable[[Workload, Sized], "tuple[str, str] | None"]
@@ -45,9 +48,8 @@ def decide(workload: Workload, sized: Sized, host: str) -> Decision:
     if host == EC2:
         reasons = [reason for reason, _ in found]
         facts += [fact for _, fact in found]
-        rejected = Rejected(MANAGED, found[0][0])
-        change = _TOGETHER if workload.trains else _TOGETHER[2:] + (
-            "less operating effort is worth more than control of AMI and host",)  # fmt: skip
+        rejected = Rejected(MANAGED, found[0][0].rstrip("."))
+        change = _TRAINING_UNLESS if workload.trains else _STANDING_UNLESS
     else:
         reasons = ["No scaling group, AMI or patching to operate; nothing asked for needs a host "
                    "of one's own."]  # fmt: skip

@@ -44,5 +44,5 @@ def efa_interfaces_of_type(template: LaunchTemplate, world: World) -> Found:
         has = str(least.efa) if least.efa else "none"
         yield Hit(template, path, f"{attached} EFA interfaces are attached; {least.name} has {has}")
     elif attached < least.efa:
-        message = f"{attached} of the {least.efa} EFA interfaces of {least.name} are attached"
+        message = f"Of the {least.efa} EFA interfaces of {least.name}, {attached} attached"
         yield Hit(template, path, message, severity="info")

@@ -42,6 +42,6 @@ def multi_node_without_efa(container: Container, world: World) -> Found:
         return
     if container.devices_known and container.environment.is_known:
         large = all(row.family.startswith(("p", "trn")) for row in rows)
-        message = f"{rows[0].name} has {rows[0].efa} EFA interfaces, and none is mapped"
+        message = f"{rows[0].name} has EFA (interfaces: {rows[0].efa}), and none is mapped"
         path = "linuxParameters.devices"
         yield Hit(container, path, message, severity="" if large else "info")

@@ -10,7 +10,7 @@ from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import TaskDefinition
 from phalanx.lint.world import World
 
-_INSTALL = re.compile(r"ecs-anywhere-install[\w.-]*\.sh(?P<rest>[^\n;&|]*(?:\\\n[^\n;&|]*)*)")
+_INSTALL = re.compile(r"ecs-anywhere-install[\w.-]*\.sh(?P<rest>(?:\\\n|[^\n;&|])*)")
 _RUN = re.compile(r"(?:sudo\s+|ba)?sh\s+\S*$|\./\S*$|sudo\s+\S*$|^\s*\S*$")
 
 

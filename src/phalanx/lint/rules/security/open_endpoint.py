@@ -11,8 +11,10 @@ from phalanx.lint.world import World
 
 _AUTH = ("authenticate-cognito", "authenticate-oidc", "jwt-validation")
 _PLAIN = ("HTTP", "TCP")
-_SOURCES = ("cidrIp", "cidrBlocks", "cidrIpv6", "ipv6CidrBlocks", "sourceSecurityGroupId")
-_SOURCES += ("securityGroups", "sourcePrefixListId", "prefixListId", "prefixListIds")
+_SOURCES = (
+    *("cidrIp", "cidrBlocks", "cidrIpv6", "ipv6CidrBlocks", "sourceSecurityGroupId"),
+    *("securityGroups", "sourcePrefixListId", "prefixListId", "prefixListIds"),
+)
 
 
 @rule(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.linting import only, task
 from tests.support.lint_inputs import job, stack
+from tests.support.linting import only, task
 
 PRIVILEGED, SETTING = "fargate-privileged", "fargate-invalid-parameter"
 NO_GPU: dict[str, Any] = {"resourceRequirements": []}

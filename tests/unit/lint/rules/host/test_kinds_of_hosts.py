@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.linting import only, task
 from tests.support.lint_inputs import DATA, devices, stack, template
+from tests.support.linting import only, task
 
 WINDOWS, ANYWHERE, BOTH = "windows-accelerator", "anywhere-gpu-flag", "launch-type-beside-strategy"
 NEEDS = "containerDefinitions[0].resourceRequirements"

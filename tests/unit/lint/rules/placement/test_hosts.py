@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.linting import only, report, task
 from tests.support.lint_inputs import DATA, pin, stack, template
+from tests.support.linting import only, report, task
 
 QUOTA, UNKNOWN, REGISTERS = (
     "accelerated-quota",

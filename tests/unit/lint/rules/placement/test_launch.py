@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.linting import only, report, task
 from tests.support.lint_inputs import stack
+from tests.support.linting import only, report, task
 
 FIT, MATCH, SHAPE = (
     "compatibility-not-of-capacity",

@@ -1,12 +1,12 @@
-"""Worlds with alarms, but none on what goes wrong with accelerators."""
+"""Worlds with alarms, but none on the memory of GPUs."""
 
 from __future__ import annotations
 
 import re
 
-from phalanx.lint.infra import Alarm, EventRule
+from phalanx.lint.infra import Alarm
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import serves, trains
+from phalanx.lint.signs import serves
 from phalanx.lint.workload import Workload
 from phalanx.lint.world import World
 
@@ -14,9 +14,6 @@ _MEMORY = re.compile(
     r"gpu\w*mem|mem\w*gpu|FB_(?:USED|FREE)|TaskGPUMemory|nvidia_smi_memory|utilization_memory"
     r"|neuron\w*mem|cache_usage|kv_?cache",
     re.IGNORECASE,
-)
-_STOPPED = re.compile(
-    r"RunningTaskCount|DesiredTaskCount|task|rank|step|progress|heartbeat|xid|hang", re.IGNORECASE
 )
 
 
@@ -44,49 +41,12 @@ def no_alarm_on_gpu_memory(workload: Workload, world: World) -> Found:
     container = next((c for c in workload.containers if c.wants_gpu and serves(c)), None)
     if container is None:
         return
-    names = _metrics(workload, world)
+    names = metrics(workload, world)
     if names and not any(_MEMORY.search(name) for name in names):
         yield Hit(workload)
 
 
-@rule(
-    id="OBS006",
-    slug="no-alarm-on-stopped-ranks",
-    severity="info",
-    areas=("observability", "gang"),
-    on=Workload,
-    message="There are alarms or event rules, but none sees a stopped or hanging rank",
-    why="ECS never restarts a standalone task, and a rank that hangs keeps its task RUNNING: "
-    "nobody is told while the rest of the gang waits on paid cards.",
-    fix="Add a rule on ECS Task State Change with lastStatus STOPPED, and an alarm on the age of "
-    "the last step or checkpoint.",
-    sources=(
-        (
-            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_cwe_events.html",
-            "2026-07-09",
-        ),
-        (
-            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/standalone-tasks.html",
-            "2026-07-10",
-        ),
-    ),
-    facts=("MON-20", "MON-24", "TRN-02"),
-)
-def no_alarm_on_stopped_ranks(workload: Workload, world: World) -> Found:
-    """Accelerated training in a world that declares alarms; event rules are looked at as well."""
-    if not any(c.is_accelerated and trains(c) for c in workload.containers):
-        return
-    names = _metrics(workload, world)
-    if not names or any(_STOPPED.search(name) for name in names):
-        return
-    for rule_ in world.near(workload, EventRule):
-        pattern = rule_.raw("eventPattern")
-        if not isinstance(pattern, dict) or "Task State Change" in str(pattern):
-            return
-    yield Hit(workload)
-
-
-def _metrics(workload: Workload, world: World) -> list[str]:
+def metrics(workload: Workload, world: World) -> list[str]:
     """Metric names and expressions of all alarms; empty when one of them cannot be known."""
     names: list[str] = []
     for alarm in world.near(workload, Alarm):
