@@ -32,17 +32,17 @@ REFUSED = {
 def tables() -> str:
     """One table for the top, one for each group of fields below it."""
     schema = job_schema()
-    parts = [_table("", schema, schema)]
+    parts = [table("", schema, schema)]
     for name, field in schema["properties"].items():
         group, path = _group(field, schema["$defs"]), name
         if name == "secrets":
             path = "secrets.<name>"
         if group is not None:
-            parts.append(f"## {name}\n\n{group['description']}\n\n{_table(path, group, schema)}")
+            parts.append(f"## {name}\n\n{group['description']}\n\n{table(path, group, schema)}")
     return "\n".join(parts)
 
 
-def _table(path: str, group: dict[str, Any], schema: dict[str, Any]) -> str:
+def table(path: str, group: dict[str, Any], schema: dict[str, Any]) -> str:
     rows = ["| field | what it is | value | |", "|---|---|---|---|"]
     for name, field in group["properties"].items():
         full = f"{path}.{name}" if path else name

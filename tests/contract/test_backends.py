@@ -19,6 +19,7 @@ from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Seat
 from phalanx.words import TaskState
 from tests.support.local_place import LocalPlace
+from tests.support.sim_place import SimPlace
 from tests.support.waiting import until
 
 JOB = "demo-1"
@@ -53,6 +54,7 @@ class Place(Protocol):
 
 PLACES: dict[str, Callable[[Path], Place]] = {
     "local": LocalPlace,
+    "sim": SimPlace,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 
 from phalanx.names import Keys
 from phalanx.state.read import read_world
@@ -13,18 +14,19 @@ from tests.support.waiting import until
 
 
 def frozen_after_two_commits(gang: Gang) -> str:
-    """Both ranks stand still, so that HEAD stays; its checkpoint, which has a parent."""
+    """Both ranks stand still and what is whole is committed: HEAD's checkpoint, with a parent."""
     gang.start()
-    gang.reach(11)
+    gang.reach(12)
     for rank in (0, 1):
         kill(gang.rank_pid(rank), signal.SIGSTOP)
-    head, settled = gang.head(), 0
-    while settled < 3:  # a beat of the agents may still commit what was whole
-        until(lambda: gang.controller_pid())
-        newest = gang.head()
-        settled = settled + 1 if newest == head else 0
-        head = newest
-    return head.checkpoint
+    until(lambda: gang.head().checkpoint == whole(gang)[-1] and len(whole(gang)) > 1)
+    return gang.head().checkpoint
+
+
+def whole(gang: Gang) -> list[str]:
+    """Checkpoints that both ranks have written, oldest first."""
+    parts = Counter(path.parts[-3] for path in gang.object("checkpoints").glob("*/parts/0*"))
+    return sorted(name for name, count in parts.items() if count == 2)
 
 
 def test_a_shard_with_flipped_bits_is_refused_and_the_parent_is_used(counting):

@@ -53,7 +53,7 @@ def assert_nothing_was_lost(gang: Gang) -> None:
 
 
 def test_a_spot_notice_with_two_minutes_to_go(new_gang, service):
-    gang = new_gang(nodes=2, ranks=2, steps=60, step_s=0.04, every=1000).start()
+    gang = new_gang(nodes=2, ranks=2, steps=120, step_s=0.04, every=1000).start()
     gang.reach(10)
     service.once[ACTION] = action_in(120)
     status = gang.wait(90)
@@ -71,7 +71,7 @@ def test_a_spot_notice_with_two_minutes_to_go(new_gang, service):
 
 
 def test_advice_saves_and_a_notice_with_two_seconds_to_go(new_gang, service):
-    gang = new_gang(nodes=2, ranks=2, steps=150, step_s=0.04, every=1000).start()
+    gang = new_gang(nodes=2, ranks=2, steps=200, step_s=0.05, every=1000).start()
     gang.reach(10)
     service.bodies[ADVICE] = '{"noticeTime": "2026-01-01T00:00:00Z"}'
     until(lambda: len(outcomes(gang)) == 2)

@@ -110,6 +110,14 @@ def test_a_frozen_agent_whose_gang_was_replaced_commits_nothing() -> None:
         assert ended(play.run(pick)) == Phase.SUCCEEDED.value
 
 
+def test_a_gang_that_comes_back_after_its_replacement_commits_nothing() -> None:
+    """Its parts were all written; only the seal keeps them from being committed."""
+    outcome = Play(shape(nodes=2)).add("frozen_gang", 290.0, 1.2 * HOUR_S).run()
+    assert ended(outcome) == Phase.SUCCEEDED.value
+    assert outcome.counts["commit refused"]
+    assert outcome.counts["launches"] == 4
+
+
 def test_a_controller_that_acts_hours_late_launches_nothing_that_nobody_wants() -> None:
     for pick in range(3):
         play = Play().add("paused_controller", 500.0, pick=pick, size=0.5)

@@ -175,11 +175,13 @@ def measure(name: str, form: str) -> dict[str, int]:
     torch.manual_seed(0)
     net, sample = _wrapped(name, form)
     optimizer = _optimizer(OPTIMIZERS[name], net.parameters())
+    own = {_local(p).untyped_storage().data_ptr() for p in net.parameters()}
     saved: dict[int, int] = {}
 
     def pack(tensor: Any) -> Any:
         storage = _local(tensor).untyped_storage()
-        saved[storage.data_ptr()] = storage.nbytes()
+        if storage.data_ptr() not in own:
+            saved[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):

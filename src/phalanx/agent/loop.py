@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from phalanx.agent import processes, protocol
 from phalanx.agent.inbox import Inbox
+from phalanx.agent.isolation import Isolation
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.seat import SeatPlace, remove_tree
 from phalanx.errors import PhalanxError, StoreError
@@ -32,6 +33,8 @@ FIRST_BEAT_AFTER_S = 0.4
 """After ranks were started: until then what is not urgent stays out of their way."""
 RESTART_GRACE_S = 1.0
 """Time between SIGTERM and SIGKILL for ranks whose attempt is over."""
+ISOLATION_S = 600.0
+"""For an agent that has never read its job's own limit."""
 GONE_AFTER_S = 5.0
 """A root folder that is missing this long has been deleted."""
 
@@ -66,7 +69,7 @@ class Agent:
         self._beat_due = 0.0
         self._books: list[tuple[str, bytes]] = []
         """Ledger entries of closed attempts, not written yet."""
-        self._missing_since: float | None = None
+        self._isolation = Isolation(time.monotonic())
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -108,7 +111,7 @@ class Agent:
             seen = self._look()
         except StoreError as error:
             return self._without_store(error)
-        self._missing_since = None
+        self._isolation.works()
         if self.current is not None:
             self.me = self.current.update(self.me, seen)
             self._pass_on_notice()
@@ -119,7 +122,9 @@ class Agent:
         return protocol.decide(self.me, seen, now_ns)
 
     def _look(self) -> Seen:
+        began_s = time.monotonic()
         found = read.read_record(self.store, self.keys)
+        self._isolation.read_begun_at(began_s)
         if found is None:
             return Seen(None)
         self.record = record = found.record
@@ -144,17 +149,24 @@ class Agent:
         )
 
     def _without_store(self, error: StoreError) -> protocol.Move:
-        """The root cannot be read. Ranks go on, unless the folder is plainly gone."""
+        """The root cannot be read. Ranks go on, until the slot may be somebody else's.
+
+        That is after the job's isolation time, or at once when the folder is plainly gone.
+        """
         now = time.monotonic()
-        if self._missing_since is None:
-            self._missing_since = now
+        if self._isolation.fails(now):
             say(f"StoreUnreachable: {error.line()}")
-        is_gone = not os.path.isdir(self.place.root)
-        if self.me.asked_to_leave or (is_gone and now - self._missing_since > GONE_AFTER_S):
-            if self.current is not None:
-                self.me = self.current.update(self.me, Seen(None))
-            return protocol.decide(self.me, Seen(None), time.monotonic_ns())
-        return protocol.Wait("the root cannot be read", 0.2)
+        is_missing = not os.path.isdir(self.place.root)
+        is_gone = is_missing and self._isolation.failing_for_s(now) > GONE_AFTER_S
+        limit_s = self.record.plan.isolation_s if self.record is not None else ISOLATION_S
+        is_isolated = self._isolation.is_over(now, limit_s)
+        if not (self.me.asked_to_leave or is_gone or is_isolated):
+            return protocol.Wait("the root cannot be read", 0.2)
+        if self.current is not None:
+            self.me = self.current.update(self.me, Seen(None))
+        if is_isolated:
+            return protocol.leave(self.me, f"isolated: no look at the record for {limit_s:g} s")
+        return protocol.decide(self.me, Seen(None), time.monotonic_ns())
 
     def _carry_out(self, move: protocol.Move) -> None:
         try:

@@ -149,11 +149,11 @@ def decide(me: Me, seen: Seen, now_ns: int) -> Move:
     """The next move. `now_ns` is the agent's own monotonic clock."""
     record = seen.record
     if record is None:
-        return _leave(me, "the job's record is gone")
+        return leave(me, "the job's record is gone")
     if record.phase.is_terminal or record.ending is not None:
         return _bow_out(me, seen, record)
     if not is_seated(me, record):
-        return _leave(me, "superseded: another incarnation has the seat")
+        return leave(me, "superseded: another incarnation has the seat")
     if me.asked_to_leave:
         return _bow_out(me, seen, record)
     if me.attempt != record.attempt:
@@ -257,7 +257,8 @@ def _wants_save(me: Me, seen: Seen, record: Record) -> bool:
     return all(e.outcome is Outcome.SUCCEEDED for e in seen.ends)
 
 
-def _leave(me: Me, why: str) -> Move:
+def leave(me: Me, why: str) -> Move:
+    """Go without saving: the ranks first, then this agent."""
     if me.ranks is Ranks.RUNNING:
         return StopRanks(why)
     if me.ranks is Ranks.STOPPING:

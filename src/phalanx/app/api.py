@@ -99,9 +99,11 @@ def why(job: str, *, root: str | None = None, ensure: Ensure = start_controller)
 def why_of(job: Job) -> dict[str, Any]:
     """`phalanx.why/1` of a loaded job."""
     from phalanx.app.look import look
-    from phalanx.app.views import why_view
+    from phalanx.app.notices import seen_notices
+    from phalanx.app.why import why_view
 
-    return why_view(look(job))
+    ended = [past.attempt for past in job.record.history[-1:]]
+    return why_view(look(job), seen_notices(job, frozenset([*ended, job.record.attempt])))
 
 
 def ledger(

@@ -8,8 +8,7 @@ from phalanx.app.look import Look, is_gone, step_of
 from phalanx.app.times import maybe, rfc3339
 from phalanx.names import split_checkpoint_name
 from phalanx.state.observed import ObservedTask
-from phalanx.state.record import Cause, PastAttempt, Record, Seat
-from phalanx.words import Phase
+from phalanx.state.record import Cause, PastAttempt, Seat
 
 View = dict[str, Any]
 """One JSON object; `docs/contracts.md` names the members."""
@@ -36,31 +35,6 @@ def ps_view(looks: list[tuple[Look, int | None]], refused: dict[str, str]) -> Vi
         "schema": "phalanx.ps/1",
         "jobs": [_summary(look, at) for look, at in looks],
         "unreadable": [{"job": job, "because": because} for job, because in refused.items()],
-    }
-
-
-def why_view(look: Look) -> View:
-    """`phalanx.why/1`: the reason of the present phase, its evidence, and what comes next."""
-    record = look.record
-    past = record.history[-1] if record.history else None
-    cause = record.cause or (past.cause if past else None)
-    at_ns = past.ended_ns if past else record.since_ns
-    evidence = [
-        {"where": where, "says": says, "at": maybe(at_ns)}
-        for where, says in (cause.evidence if cause else ())
-    ]
-    if record.warning:
-        evidence.append({"where": "record.warning", "says": record.warning, "at": None})
-    return {
-        "schema": "phalanx.why/1",
-        "job": look.job.id,
-        "phase": record.phase.value,
-        "reason": record.reason,
-        "message": record.message,
-        "since": rfc3339(record.since_ns or record.created_ns),
-        "first_cause": cause_view(cause) if cause else None,
-        "evidence": evidence,
-        "next": _next(record, look),
     }
 
 
@@ -149,26 +123,3 @@ def _guess(look: Look, seat: Seat) -> str:
     if member is not None and is_gone(member):
         return "stopped"
     return "running" if member or look.beat(seat) else "pending"
-
-
-def _next(record: Record, look: Look) -> View:
-    action, at_ns = _NEXT.get(record.phase, ""), None
-    if record.ending is not None and not record.phase.is_terminal:
-        action = f"stop every task, then {record.ending.value}"
-    elif record.backoff_until_ns is not None:
-        at_ns = record.backoff_until_ns
-        action = f"open attempt {record.attempt + 1} from step {look.head_step}"
-    elif record.phase is Phase.RESTARTING:
-        action = f"start attempt {record.attempt} from step {look.head_step}"
-    return {"action": action, "at": maybe(at_ns)}
-
-
-_NEXT = {
-    Phase.PENDING: "a controller takes the job up",
-    Phase.STARTING: "the tasks join and the first step is run",
-    Phase.RUNNING: "none: the job runs",
-    Phase.STOPPING: "stop every task",
-    Phase.SUCCEEDED: "none: the job has succeeded",
-    Phase.FAILED: "none: mend the cause and run the job again",
-    Phase.STOPPED: "none: the job was stopped",
-}

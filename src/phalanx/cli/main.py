@@ -32,6 +32,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "checkpoints": ("checkpoints", "List the checkpoints of a job, or verify one."),
     "plan": ("plan", "What to run a workload on: five decisions, with reasons and sources."),
     "explain": ("explain", "What ended a job first, from events, listings, logs or a root."),
+    "lint": ("lint", "Mistakes of ML workloads on ECS in the files that say what should run."),
+    "rules": ("rules", "The rules of lint; `rules show ID` says why and what to do."),
+    "facts": ("facts", "What is known of instance types and limits of AWS, with sources."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 """Verb → (module under `phalanx.cli`, one line for the list). A verb is listed once it works."""

@@ -93,7 +93,7 @@ def ps(view: View) -> str:
 
 
 def why(view: View) -> str:
-    """Phase, cause, evidence, next action."""
+    """Phase, cause, evidence, what was done, next action."""
     lines = [
         f"{view['job']} is {phase(view['phase'])} since {view['since']}",
         f"{view['reason']}: {view['message']}",
@@ -103,6 +103,7 @@ def why(view: View) -> str:
         lines.append(f"{what}: {cause(view['first_cause'])}")
     for item in view["evidence"]:
         lines.append(f"  {item['where']}: {item['says']}")
+    lines += [f"done: {item['says']}" for item in view["done"]]
     at = f" at {view['next']['at']}" if view["next"]["at"] else ""
     lines.append(f"next: {view['next']['action']}{at}")
     return "\n".join(lines)

@@ -34,42 +34,51 @@ def storage(workload: Workload, sized: Sized, host: str) -> tuple[Advice, ...]:
 def _storage(workload: Workload, sized: Sized, host: str) -> Iterator[Advice]:
     if workload.trains:
         yield Advice(
-            "checkpoints", "S3, by way of local disk",
+            "checkpoints",
+            "S3, by way of local disk",
             "They must outlive the instance: never on it alone. Committed with digests, in a "
-            "bucket of the Region.", cite("plan.s3", "plan.nvme"),
-        )  # fmt: skip
+            "bucket of the Region.",
+            cite("plan.s3", "plan.nvme"),
+        )
         yield _dataset(workload, sized, host)
     if workload.use == "inference":
         yield _weights(workload)
     if sized.instance and sized.instance.nvme_count:
         row = sized.instance
         yield Advice(
-            "scratch", f"instance store ({row.nvme_count} x {row.nvme_gb} GB on {row.name})",
+            "scratch",
+            f"instance store ({row.nvme_count} x {row.nvme_gb} GB on {row.name})",
             "Caches, shuffles and the first copy of a checkpoint; gone when the instance stops.",
             cite("plan.nvme"),
-        )  # fmt: skip
+        )
     if not workload.devices.is_cpu:
         yield Advice(
-            "shared memory", "linuxParameters.sharedMemorySize, counted in the task's memory",
-            "64 MiB where nothing is set: too little for NCCL and data loaders.", cite("plan.shm"),
-        )  # fmt: skip
+            "shared memory",
+            "linuxParameters.sharedMemorySize, counted in the task's memory",
+            "64 MiB where nothing is set: too little for NCCL and data loaders.",
+            cite("plan.shm"),
+        )
 
 
 def _dataset(workload: Workload, sized: Sized, host: str) -> Advice:
     large = (workload.dataset_mib or 0) >= LARGE_DATASET_MIB and sized.nodes > 1
     if not (large or workload.lustre):
         return Advice(
-            "dataset", "S3",
-            "Read by the task role, keyed by version." if workload.dataset_mib is not None
-            else "Its size is not said; S3 until it limits the step time.", cite("plan.s3"),
-        )  # fmt: skip
+            "dataset",
+            "S3",
+            "Read by the task role, keyed by version."
+            if workload.dataset_mib is not None
+            else "Its size is not said; S3 until it limits the step time.",
+            cite("plan.s3"),
+        )
     where = "mounted on the host and bound" if host == EC2 else "which needs the EC2 launch type"
     return Advice(
-        "dataset", f"FSx for Lustre linked to S3, {where}",
+        "dataset",
+        f"FSx for Lustre linked to S3, {where}",
         "ECS has no Lustre volume type. It is in one zone: the compute's. Prewarm it, for files "
         "load from S3 at first read.",
         cite("plan.lustre-on-host", "plan.same-zone"),
-    )  # fmt: skip
+    )
 
 
 def _weights(workload: Workload) -> Advice:
@@ -95,21 +104,40 @@ def observability(workload: Workload, host: str, vendor: str) -> tuple[Advice, .
 
 def _observability(workload: Workload, host: str, vendor: str) -> Iterator[Advice]:
     if vendor == "neuron":
-        yield Advice("device metrics", "neuron-monitor as a sidecar with the devices open",
-                     "No agentless metrics of Neuron exist on ECS.", cite("plan.metrics-neuron"))  # fmt: skip
+        yield Advice(
+            "device metrics",
+            "neuron-monitor as a sidecar with the devices open",
+            "No agentless metrics of Neuron exist on ECS.",
+            cite("plan.metrics-neuron"),
+        )
     elif vendor == "nvidia" and host == MANAGED:
-        yield Advice("GPU metrics", "Container Insights with enhanced observability",
-                     "Agentless DCGM metrics of every task exist on Managed Instances only.",
-                     cite("plan.metrics-mi"))  # fmt: skip
+        yield Advice(
+            "GPU metrics",
+            "Container Insights with enhanced observability",
+            "Agentless DCGM metrics of every task exist on Managed Instances only.",
+            cite("plan.metrics-mi"),
+        )
     elif vendor == "nvidia":
-        yield Advice("GPU metrics", "DCGM exporter on each host, or the CloudWatch agent",
-                     "Container Insights says only what is reserved here, never what is used.",
-                     cite("plan.metrics-ec2"))  # fmt: skip
-    yield Advice("alarms", _alarms(workload), "A rank that hangs keeps its task RUNNING."
-                 if workload.trains else "CPU says little about a GPU.", cite("plan.alarms"))  # fmt: skip
-    yield Advice("logs", "awslogs with mode, buffer size and retention set",
-                 "Non-blocking may lose lines, blocking may stall a rank: choose, and say so.",
-                 cite("plan.logs"))  # fmt: skip
+        yield Advice(
+            "GPU metrics",
+            "DCGM exporter on each host, or the CloudWatch agent",
+            "Container Insights says only what is reserved here, never what is used.",
+            cite("plan.metrics-ec2"),
+        )
+    yield Advice(
+        "alarms",
+        _alarms(workload),
+        "A rank that hangs keeps its task RUNNING."
+        if workload.trains
+        else "CPU says little about a GPU.",
+        cite("plan.alarms"),
+    )
+    yield Advice(
+        "logs",
+        "awslogs with mode, buffer size and retention set",
+        "Non-blocking may lose lines, blocking may stall a rank: choose, and say so.",
+        cite("plan.logs"),
+    )
 
 
 def _alarms(workload: Workload) -> str:

@@ -47,9 +47,12 @@ def cost(workload: Workload, sized: Sized, kept: Saving | None) -> tuple[Cost | 
     low, high, period = hours
     basis = f"{price.source}, read on {price.date}"
     made = Cost(
-        _round(price.low * low, down=True), _round(price.high * high, down=False), price.currency,
-        basis, period,
-    )  # fmt: skip
+        _round(price.low * low, down=True),
+        _round(price.high * high, down=False),
+        price.currency,
+        basis,
+        period,
+    )
     why = (
         f"{low:,.0f} to {high:,.0f} instance-hours for {period}, times the given range of prices; "
         "storage, network and monitoring come on top."

@@ -57,15 +57,23 @@ def guardrails(
     rows = (
         ("GR1", "no accelerator on Fargate", True, f"host is {chosen.host}"),
         ("GR2", "one homogeneous group for each GPU type", hosts, "one type, one provider"),
-        ("GR3", "no MIG or time slicing on native ECS", workload.use == "development"
-         or workload.sharing != "none", f"shape is {chosen.shape}"),
+        (
+            "GR3",
+            "no MIG or time slicing on native ECS",
+            workload.use == "development" or workload.sharing != "none",
+            f"shape is {chosen.shape}",
+        ),
         ("GR4", "Neuron models compiled ahead", chosen.vendor == "neuron", "see D2"),
         ("GR5", "several nodes: EFA, cluster placement group, one zone", gang, "see capacity"),
-        ("GR6", "Spot only with resume, never for latency", spot or workload.run.market == "spot",
-         f"capacity is {chosen.capacity}"),
+        (
+            "GR6",
+            "Spot only with resume, never for latency",
+            spot or workload.run.market == "spot",
+            f"capacity is {chosen.capacity}",
+        ),
         ("GR8", "no point estimate of cost", True, "a range, or none"),
         ("GR9", "figures are cited", True, "every figure comes from the tables, with its source"),
-    )  # fmt: skip
+    )
     made = [
         Guardrail(id, what, "kept" if applies else "not-applicable", why if applies else "")
         for id, what, applies, why in rows
@@ -95,26 +103,35 @@ def findings(
 def _sizes(workload: Workload, sized: Sized) -> Iterator[Finding]:
     if sized.problem:
         yield Finding(
-            "model-does-not-fit", "error", "accelerator", sized.problem + ".",
-            "take more nodes or larger devices, a smaller micro batch, or LoRA", cite("plan.right-size"),
-        )  # fmt: skip
+            "model-does-not-fit",
+            "error",
+            "accelerator",
+            sized.problem + ".",
+            "take more nodes or larger devices, a smaller micro batch, or LoRA",
+            cite("plan.right-size"),
+        )
     elif not workload.model.is_sized and not workload.devices.is_cpu:
         yield Finding(
-            "model-size-unknown", "info", "model.parameters",
+            "model-size-unknown",
+            "info",
+            "model.parameters",
             "Memory, parallelism and type cannot be judged without the number of parameters.",
-            "write a workload file with model: {parameters: 7B}", cite("plan.right-size"),
-        )  # fmt: skip
+            "write a workload file with model: {parameters: 7B}",
+            cite("plan.right-size"),
+        )
 
 
 def _quota(workload: Workload, sized: Sized) -> Iterator[Finding]:
     need = vcpus_needed(workload, sized)
     if workload.quota_vcpus is not None and need > workload.quota_vcpus:
         yield Finding(
-            "quota-too-small", "error", "quota.vcpus",
+            "quota-too-small",
+            "error",
+            "quota.vcpus",
             f"The quota is {workload.quota_vcpus} vCPUs; the plan needs {need}.",
             "ask for the raise before anything else; it can take days",
             cite("plan.quota-per-family", "plan.quota-codes"),
-        )  # fmt: skip
+        )
 
 
 def _market(workload: Workload, chosen: Chosen) -> Iterator[Finding]:
@@ -122,38 +139,52 @@ def _market(workload: Workload, chosen: Chosen) -> Iterator[Finding]:
         return
     if workload.use == "inference" and workload.serving.latency_s is not None:
         yield Finding(
-            "spot-for-latency", "error", "run.market",
+            "spot-for-latency",
+            "error",
+            "run.market",
             "Spot is asked for, and a latency is promised: the plan does not use Spot.",
-            "take a reservation, or drop the promise", cite("plan.spot-policy"),
-        )  # fmt: skip
+            "take a reservation, or drop the promise",
+            cite("plan.spot-policy"),
+        )
     elif workload.trains and not workload.run.resumes:
         yield Finding(
-            "spot-without-resume", "error", "run.resumes",
+            "spot-without-resume",
+            "error",
+            "run.resumes",
             "Spot without resume starts over at every interruption: the plan does not use Spot.",
-            "commit checkpoints and resume from them", cite("plan.spot-policy"),
-        )  # fmt: skip
+            "commit checkpoints and resume from them",
+            cite("plan.spot-policy"),
+        )
 
 
 def _wishes(workload: Workload, chosen: Chosen) -> Iterator[Finding]:
     if workload.team.platform == "managed_instances" and chosen.host == "ecs-on-ec2":
         yield Finding(
-            "not-on-managed-instances", "warning", "team.platform",
+            "not-on-managed-instances",
+            "warning",
+            "team.platform",
             "The team runs Managed Instances; this workload belongs on EC2 (see D1).",
             "give it a scaling group and provider of its own, beside the Managed Instances",
             cite("plan.mi-choice", "mi.drain-starts-days"),
-        )  # fmt: skip
+        )
     if chosen.vendor == "neuron" and workload.devices.neuron_supported is None:
         yield Finding(
-            "neuron-support-unknown", "warning", "accelerator.neuron_supported",
+            "neuron-support-unknown",
+            "warning",
+            "accelerator.neuron_supported",
             "Whether the Neuron SDK supports the model is not said.",
-            "look the model up before anything is ported", cite("plan.neuron-support"),
-        )  # fmt: skip
+            "look the model up before anything is ported",
+            cite("plan.neuron-support"),
+        )
     if workload.sharing in ("mig", "time_slicing"):
         yield Finding(
-            "partitioned-gpu", "warning", "sharing.wish",
+            "partitioned-gpu",
+            "warning",
+            "sharing.wish",
             "Native ECS has no scheduler for MIG or time slicing.",
-            "use EKS, or native MPS sharing where faults may be shared", cite("plan.no-mig"),
-        )  # fmt: skip
+            "use EKS, or native MPS sharing where faults may be shared",
+            cite("plan.no-mig"),
+        )
 
 
 def _interval(workload: Workload, kept: Saving | None) -> Iterator[Finding]:
@@ -162,8 +193,11 @@ def _interval(workload: Workload, kept: Saving | None) -> Iterator[Finding]:
         return
     if not kept.interval_s / FACTOR <= fixed <= kept.interval_s * FACTOR:
         yield Finding(
-            "interval-far-off", "info", "checkpoint.every",
+            "interval-far-off",
+            "info",
+            "checkpoint.every",
             f"The file saves every {fixed:g} s; {kept.interval_s:.0f} s is the optimum for what is "
             "assumed here.",
-            "write every: auto, or measure stall and losses", cite("plan.interval"),
-        )  # fmt: skip
+            "write every: auto, or measure stall and losses",
+            cite("plan.interval"),
+        )

@@ -146,8 +146,10 @@ def _capacity(made: Design) -> Iterator[str]:
         extra = ", one zone" if group["zones"] == "one" else ""
         extra += ", cluster placement group" if group["placement_group"] else ""
         extra += f", {group['efa_interfaces']} EFA interfaces" if group["efa_interfaces"] else ""
-        yield f"- group {group['name']}: {group['min']} to {group['max']} x " \
-              f"{group['instance_type']}{extra}"  # fmt: skip
+        yield (
+            f"- group {group['name']}: {group['min']} to {group['max']} x "
+            f"{group['instance_type']}{extra}"
+        )
     yield from (f"- {line}" for line in lines)
 
 
@@ -204,12 +206,16 @@ def _cost(made: Design, notes: Notes) -> Iterator[str]:
     if made.cost:
         money = made.cost
         yield (
-            f"**{money.low:,g} to {money.high:,g} {money.currency}** for {money.period} "
+            f"**{_money(money.low)} to {_money(money.high)} {money.currency}** for {money.period} "
             f"(basis: {money.basis})."
         )
     yield f"{made.basis.because} {notes.quote(made.basis.sources)}"
     yield ""
     yield from (f"- driver: {driver}" for driver in made.basis.drivers)
+
+
+def _money(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.2g}"
 
 
 def _levers(made: Design, notes: Notes) -> Iterator[str]:

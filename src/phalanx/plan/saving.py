@@ -58,7 +58,9 @@ def saving(workload: Workload, sized: Sized, choice: str) -> Saving | None:
         mean_s=mean,
         overhead=interval.overhead(best, stall, mean, losses.restart_s + losses.lag_s),
         assumptions=(stall_said, mean_said),
-        sources=cite("plan.interval", "plan.losses", *(("spot.notice-s",) if _spot(choice) else ())),
+        sources=cite(
+            "plan.interval", "plan.losses", *(("spot.notice-s",) if _spot(choice) else ())
+        ),
         advice=_advice(workload, best, choice),
     )
 

@@ -101,7 +101,9 @@ def _cheapest(sized: Sized) -> tuple[int, float, int]:
     return int(sized.instance.family in SECOND_CHOICE), memory, sized.nodes
 
 
-def _pairs(workload: Workload, rows: tuple[InstanceType, ...]) -> Iterator[tuple[InstanceType, int]]:
+def _pairs(
+    workload: Workload, rows: tuple[InstanceType, ...]
+) -> Iterator[tuple[InstanceType, int]]:
     """Types and numbers of nodes that agree with what is asked for."""
     for row in rows:
         for nodes in _nodes(workload, row):

@@ -106,11 +106,12 @@ def capacity(made: Design) -> dict[str, Any]:
                 "min": 0 if workload.use != "inference" else _instances(made)[0],
                 "max": _instances(made)[1],
                 "zones": "one" if gang or chosen.capacity == "capacity-block" else "several",
-                "placement_group": "cluster" if gang and chosen.capacity != "capacity-block"
+                "placement_group": "cluster"
+                if gang and chosen.capacity != "capacity-block"
                 else None,
                 "efa_interfaces": sized.instance.efa if gang else 0,
             }
-        )  # fmt: skip
+        )
         strategy.append({"capacityProvider": name, "base": 0, "weight": 1})
     return {
         "choice": chosen.capacity,

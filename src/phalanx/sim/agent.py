@@ -244,6 +244,7 @@ class SimAgent(Occupant):
         me = self.me
         ready = Member(me.slot, me.incarnation, attempt, self.host, 29500, ranks, host=self.host)
         if me.attempt != attempt:
+            self.scene.checks.on_prepare(self)
             if me.attempt is not None:
                 self._left_ns[me.attempt] = self.loop.now_ns
             me = replace(me, ranks=Ranks.NONE, end=None, complete_since_ns=None)

@@ -278,6 +278,14 @@ def frozen_process(scene: Scene, fault: Fault) -> None:
 
 
 @kind
+def frozen_gang(scene: Scene, fault: Fault) -> None:
+    """Every agent is stopped and cut off; their ranks train on and write, and nobody commits."""
+    for agent in [one for one in scene.agents if one.is_alive]:
+        agent.freeze(fault.for_s)
+        _deafen(agent.task, 2 * fault.for_s, scene.loop.now_ns)
+
+
+@kind
 def deaf_host(scene: Scene, fault: Fault) -> None:
     """The host's connection to the control plane is cut: no stop arrives there, maybe for good."""
     task = _task(scene, fault)

@@ -102,6 +102,11 @@ class Invariants:
         """What an agent acts on."""
         self.counts["looks"] += 1
 
+    def on_prepare(self, agent: SimAgent) -> None:
+        """An agent turns to the next attempt."""
+        is_over = agent.group is None or agent.group.state is Ranks.ENDED
+        self.hold(is_over, f"{agent.name} forgets ranks that still live")
+
     def on_start(self, agent: SimAgent, world: World) -> None:
         """Ranks start: in the world that was frozen, and by one live task of a seat."""
         self.hold(world == self.worlds.get(world.attempt), "ranks start in a world of their own")
@@ -162,6 +167,9 @@ class Invariants:
         for before, after in zip(old.seats, new.seats, strict=True):
             grown = after.incarnation - before.incarnation
             self.hold(grown in (0, 1), f"slot {after.slot}: incarnation went by {grown}")
+            is_asked_anew = before.launched_ns is not None and after.launched_ns is None
+            same = (before.incarnation, before.tries) == (after.incarnation, after.tries)
+            self.hold(not (is_asked_anew and same), f"slot {after.slot}: one token, two intents")
             if not grown:
                 self.hold(after.tries >= before.tries, f"slot {after.slot}: tries went down")
 

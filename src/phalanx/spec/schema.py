@@ -1,23 +1,32 @@
-"""The JSON Schema of a job file, so that editors complete and check it."""
+"""The JSON Schemas of our files, so that editors complete and check them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from phalanx.spec.fields import Part
 from phalanx.spec.job import JobSpec
+from phalanx.spec.workload import WorkloadSpec
 
 SCHEMA_FILE = "train.schema.json"
 """Name of the shipped schema, in `phalanx/schemas`."""
+WORKLOAD_SCHEMA_FILE = "workload.schema.json"
+"""Name of the shipped schema of a workload file."""
 
 
 def job_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of kind `train`; `scripts/schemas.py` writes the shipped copy."""
-    schema = _tidy(JobSpec.model_json_schema(by_alias=True))
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "phalanx job file, kind train",
-    }
-    return {**head, **schema}
+    return _schema(JobSpec, "phalanx job file, kind train")
+
+
+def workload_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of kind `workload`; `scripts/schemas.py` writes the shipped copy."""
+    return _schema(WorkloadSpec, "phalanx workload file")
+
+
+def _schema(model: type[Part], title: str) -> dict[str, Any]:
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return {**head, **_tidy(model.model_json_schema(by_alias=True))}
 
 
 def _tidy(node: Any, names: bool = False) -> Any:

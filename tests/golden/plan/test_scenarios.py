@@ -19,7 +19,9 @@ from phalanx.plan.page import page
 from phalanx.plan.view import view
 
 FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))
-MONEY = re.compile(r"(?:[$€£]|\b(?:USD|EUR|GBP)\b)\s*\d|\d\s*(?:[$€£]|\b(?:USD|EUR|GBP|dollars?)\b)")
+MONEY = re.compile(
+    r"(?:[$€£]|\b(?:USD|EUR|GBP)\b)\s*\d|\d\s*(?:[$€£]|\b(?:USD|EUR|GBP|dollars?)\b)"
+)
 
 
 def expected(file: Path) -> dict[str, str]:

@@ -122,7 +122,7 @@ COLLECTIVE = """Thread 0x00007f0a (most recent call first):
   File "/home/me/train.py", line 3 in background
 
 Current thread 0x00007f0b (most recent call first):
-  File "/venv/lib/python3.10/site-packages/torch/distributed/distributed_c10d.py", line 10 in barrier
+  File "/venv/lib/python3.10/site-packages/torch/distributed/c10d_logger.py", line 9 in wrapper
   File "/home/me/train.py", line 41 in <module>
   File "/venv/lib/python3.10/site-packages/phalanx/agent/rank_main.py", line 100 in _run
 """
@@ -133,12 +133,12 @@ Current thread 0x00007f0b (most recent call first):
     [
         (COLLECTIVE, "collective", "train.py:41 in <module>"),
         (
-            COLLECTIVE.replace("distributed/distributed_c10d", "autograd/graph"),
+            COLLECTIVE.replace("distributed/c10d_logger", "autograd/graph"),
             "collective",
             "train.py:41 in <module>",
         ),
         (
-            COLLECTIVE.replace("torch/distributed/distributed_c10d", "numpy/core"),
+            COLLECTIVE.replace("torch/distributed/c10d_logger", "numpy/core"),
             "code",
             "train.py:41 in <module>",
         ),

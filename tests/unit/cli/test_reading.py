@@ -120,10 +120,8 @@ def test_why_tells_cause_evidence_and_what_comes_next(phalanx, made):
     assert view["schema"] == "phalanx.why/1"
     assert (view["phase"], view["reason"]) == ("Failed", "Killed")
     assert view["evidence"][0]["says"] == "rank 1 was killed by signal 9"
-    assert view["next"] == {
-        "action": "none: mend the cause and run the job again",
-        "at": None,
-    }
+    assert view["next"]["action"].startswith("none: mend the cause and run the job again. Find who")
+    assert view["next"]["at"] is None
     text = phalanx("why", "gpt-1").out
     assert "first cause: Killed: rank 1 (slot 1) was killed by SIGKILL" in text
 

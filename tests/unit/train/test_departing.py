@@ -90,13 +90,13 @@ def test_it_saves_one_step_after_it_heard_and_then_waits(agent: Listener, folder
     began_ns = time.monotonic_ns()
     notice = sigterm(1.0)
     train(12, folder, 5, notice)
-    assert agent.answers() == [{"saved": "0000000007-0", "notice": "SIGTERM", "rank": 0}]
+    assert until(agent.answers) == [{"saved": "0000000007-0", "notice": "SIGTERM", "rank": 0}]
     assert time.monotonic_ns() >= began_ns + 10**9, "no step is finished before the deadline"
 
 
 def test_advice_is_saved_for_and_training_goes_on(agent: Listener, folder: Path) -> None:
     train(12, folder, 5, rebalance())
-    (answer,) = agent.answers()
+    (answer,) = until(agent.answers)
     assert answer == {"saved": "0000000007-0", "notice": "rebalance", "rank": 0}
 
 
@@ -104,7 +104,7 @@ def test_a_save_that_takes_longer_than_what_is_left_is_declined(
     agent: Listener, folder: Path
 ) -> None:
     checkpointer = train(8, folder, 2, rebalance(), ballast=bytes(64 << 20))
-    until(lambda: agent.answers())
+    until(agent.answers)
     give(folder, sigterm(0.001))
     for step in range(8, 12):
         checkpointer.step(step)
@@ -122,7 +122,7 @@ def test_a_failed_save_is_declined_with_its_reason(
     blocked.parent.mkdir(parents=True, exist_ok=True)
     blocked.write_text("a file where a folder must be")
     train(12, folder, 5, sigterm(5.0))
-    (answer,) = agent.answers()
+    (answer,) = until(agent.answers)
     assert answer["notice"] == "SIGTERM"
     assert answer["declined"]
     assert "saved" not in answer
@@ -133,14 +133,14 @@ def test_ranks_that_cannot_agree_decline(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     train(8, folder, 3, sigterm(30.0))
-    (answer,) = agent.answers()
+    (answer,) = until(agent.answers)
     assert "cannot agree" in answer["declined"]
 
 
 def test_nothing_is_saved_twice(agent: Listener, folder: Path) -> None:
     """The restored or just saved step answers a notice as it is."""
     checkpointer = train(8, folder, 5, rebalance())
-    until(lambda: agent.answers())
+    until(agent.answers)
     before = sorted(os.listdir(Path(os.environ["PHALANX_ROOT"]) / "jobs"))
     give(folder, rebalance())
     checkpointer.step(8)

@@ -20,6 +20,8 @@ DEVICES = "PHALANX_DEVICES"
 """GPUs of the whole machine that phalanx may use, comma-separated; `""` means none."""
 CONTROLLER = "PHALANX_CONTROLLER"
 """Set on a controller: it and what it starts belong to no task, even below an agent."""
+METADATA = "PHALANX_METADATA"
+"""Address of the instance metadata service: of the machine, so for every task on it."""
 
 CUDA = "CUDA_VISIBLE_DEVICES"
 
@@ -47,7 +49,7 @@ def plain_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environ.items()
-        if name not in _RANK_NAMES and not name.startswith(_OURS)
+        if name == METADATA or (name not in _RANK_NAMES and not name.startswith(_OURS))
     }
 
 

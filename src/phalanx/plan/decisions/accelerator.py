@@ -82,12 +82,16 @@ def _type_reasons(workload: Workload, sized: Sized) -> list[str]:
     if workload.devices.own:
         return []
     if row is None:
-        said = f"No type is proposed: {sized.problem}." if sized.problem else (
-            "No type is proposed: neither the model's size nor a number of devices is known."
-        )  # fmt: skip
+        said = (
+            f"No type is proposed: {sized.problem}."
+            if sized.problem
+            else ("No type is proposed: neither the model's size nor a number of devices is known.")
+        )
         return [said]
     named = bool(workload.devices.type)
-    figures = f"{row.count or 'a part of one'} x {row.accelerator}, {row.device_memory_mib} MiB each"
+    figures = (
+        f"{row.count or 'a part of one'} x {row.accelerator}, {row.device_memory_mib} MiB each"
+    )
     if named:
         start = f"{workload.devices.type} is asked for: {row.name} ({figures})."
     elif workload.model.is_sized:

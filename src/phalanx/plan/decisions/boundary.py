@@ -58,9 +58,14 @@ def decide(workload: Workload, found: Route | None, sized: Sized) -> Decision:
     rejected = [Rejected(STAY, found.because[0].rstrip("."))]
     rejected += [Rejected(to, _NOT[to]) for to in _ELSEWHERE if to != found.to]
     return Decision(
-        "D5", QUESTION, found.to, found.because, tuple(rejected), cite(*found.facts),
+        "D5",
+        QUESTION,
+        found.to,
+        found.because,
+        tuple(rejected),
+        cite(*found.facts),
         (found.would_change_if,),
-    )  # fmt: skip
+    )
 
 
 def _stay(workload: Workload, sized: Sized) -> Decision:
@@ -78,8 +83,9 @@ def _stay(workload: Workload, sized: Sized) -> Decision:
     if sized.instance is None and workload.devices.is_cpu:
         reasons.append("Without an accelerator the ordinary guidance for ECS applies.")
         facts.append("plan.no-accelerator")
-    rejected = tuple(Rejected(to, _batch(workload) if to == "batch" else _NOT[to])
-                     for to in _ELSEWHERE)  # fmt: skip
+    rejected = tuple(
+        Rejected(to, _batch(workload) if to == "batch" else _NOT[to]) for to in _ELSEWHERE
+    )
     return Decision("D5", QUESTION, STAY, tuple(reasons), rejected, cite(*facts), _STAY_UNLESS)
 
 

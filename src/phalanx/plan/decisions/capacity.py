@@ -71,11 +71,17 @@ def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decis
         facts += ["plan.smallest-type-protects", "provider.weights-refused", "plan.strategy"]
     rejected = [Rejected(name, why) for name, why in _WHAT.items() if name != chosen.choice]
     if host == MANAGED:
-        rejected = [Rejected("capacity-block", "not a documented pattern on Managed Instances"),
-                    Rejected("on-demand-group", "Managed Instances are the host")]  # fmt: skip
+        rejected = [
+            Rejected("capacity-block", "not a documented pattern on Managed Instances"),
+            Rejected("on-demand-group", "Managed Instances are the host"),
+        ]
     if own:
-        rejected.append(Rejected("mixed-gpu-group", "allowed, but a trap: tasks that do not fit "
-                                 "the smallest type stay in PROVISIONING"))  # fmt: skip
+        rejected.append(
+            Rejected(
+                "mixed-gpu-group",
+                "allowed, but a trap: tasks that do not fit the smallest type stay in PROVISIONING",
+            )
+        )
     sources = cite(*facts)
     if own and sized.instance:
         sources += (cite_type(sized.instance),)
@@ -155,9 +161,10 @@ def _training(workload: Workload, sized: Sized) -> Chosen:
     long = workload.days is not None and workload.days > 14
     if market == "spot" and workload.run.resumes:
         return _spot()
-    if blocks and (market in ("capacity_block", "reserved") or (
-        market == "any" and (sized.nodes > 1 or long or workload.run.deadline_s is not None))
-    ):  # fmt: skip
+    if blocks and (
+        market in ("capacity_block", "reserved")
+        or (market == "any" and (sized.nodes > 1 or long or workload.run.deadline_s is not None))
+    ):
         return _block(sized)
     if market in ("reserved", "capacity_block"):
         return _reservation("Assured capacity is asked for; the type has no Capacity Blocks.")

@@ -43,35 +43,53 @@ def decide(workload: Workload, sized: Sized, host: str) -> Decision:
         return _none()
     if host == ANYWHERE:
         return _anywhere(workload)
+    facts = ("plan.host-comparison", "plan.mi-choice", "fargate.accelerators")
+    reasons, more, because = _own_host(workload, sized) if host == EC2 else _managed(workload)
+    if workload.devices.is_cpu:
+        reasons += ("Without an accelerator Fargate would do as well.",)
+    beyond = "more GPUs are needed than stand on site"
+    own = beyond if workload.devices.own else "no GPUs stand on site"
+    others = () if workload.devices.is_cpu else (_FARGATE,)
+    rejected = Rejected(MANAGED if host == EC2 else EC2, because)
+    return Decision(
+        "D1",
+        QUESTION,
+        host,
+        reasons,
+        (rejected, Rejected(ANYWHERE, own), *others),
+        cite(*facts, *more),
+        _unless(workload, host),
+    )
+
+
+_Why = tuple[tuple[str, ...], tuple[str, ...], str]
+"""(reasons, facts, why not the other)."""
+
+
+def _own_host(workload: Workload, sized: Sized) -> _Why:
     found = signals(workload, sized)
-    facts = ["plan.host-comparison", "plan.mi-choice", "fargate.accelerators"]
-    if host == EC2:
-        reasons = [reason for reason, _ in found]
-        facts += [fact for _, fact in found]
-        rejected = Rejected(MANAGED, found[0][0].rstrip("."))
-        change = _TRAINING_UNLESS if workload.trains else _STANDING_UNLESS
-    else:
-        reasons = ["No scaling group, AMI or patching to operate; nothing asked for needs a host "
-                   "of one's own."]  # fmt: skip
-        if workload.days is not None and workload.trains:
-            reasons.append(f"A run of {workload.days:g} days ends before the drain of day 14.")
-        facts += ["mi.drain-starts-days", "mi.terminated-by-days", "plan.mi-fee"]
-        rejected = Rejected(EC2, "scaling group, AMI and patching would be the team's own")
-        change = (
+    facts = tuple(fact for _, fact in found)
+    return tuple(reason for reason, _ in found), facts, found[0][0].rstrip(".")
+
+
+def _managed(workload: Workload) -> _Why:
+    reasons = [
+        "No scaling group, AMI or patching to operate; nothing asked for needs a host of one's own."
+    ]
+    if workload.days is not None and workload.trains:
+        reasons.append(f"A run of {workload.days:g} days ends before the drain of day 14.")
+    facts = ("mi.drain-starts-days", "mi.terminated-by-days", "plan.mi-fee")
+    return tuple(reasons), facts, "scaling group, AMI and patching would be the team's own"
+
+
+def _unless(workload: Workload, host: str) -> tuple[str, ...]:
+    if host == MANAGED:
+        return (
             "a run lasts longer than 14 days, or several nodes need EFA",
             "GuardDuty Runtime Monitoring, an own AMI or kernel, or FSx for Lustre is required",
             "the management fee for each instance decides",
         )
-    if workload.devices.is_cpu:
-        reasons.append("Without an accelerator Fargate would do as well.")
-    own = "no GPUs stand on site"
-    if workload.devices.own:
-        own = "more GPUs are needed than stand on site"
-    others = () if workload.devices.is_cpu else (_FARGATE,)
-    return Decision(
-        "D1", QUESTION, host, tuple(reasons), (rejected, Rejected(ANYWHERE, own), *others),
-        cite(*facts), change,
-    )  # fmt: skip
+    return _TRAINING_UNLESS if workload.trains else _STANDING_UNLESS
 
 
 def _grows_beyond(workload: Workload) -> bool:
@@ -137,7 +155,9 @@ def _several_nodes(workload: Workload, sized: Sized) -> tuple[str, str] | None:
 def _spot_training(workload: Workload, sized: Sized) -> tuple[str, str] | None:
     if not workload.trains or workload.run.market != "spot" or workload.devices.is_cpu:
         return None
-    said = "Training on Spot listens for the two-minute notice on the host, which must be one's own."
+    said = (
+        "Training on Spot listens for the two-minute notice on the host, which must be one's own."
+    )
     return said, "plan.mi-no-ami"
 
 

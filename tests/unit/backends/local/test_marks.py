@@ -44,3 +44,9 @@ def test_a_controller_started_in_a_task_belongs_to_none_and_sees_all_gpus() -> N
         "PHALANX_DEVICES": "0,1",
         "CUDA_VISIBLE_DEVICES": "0,1",
     }
+
+
+def test_the_metadata_service_is_the_machines_so_every_task_knows_it() -> None:
+    environ = {"PHALANX_METADATA": "http://127.0.0.1:1", "PHALANX_JOB": "other-1"}
+    assert plain_environment(environ) == {"PHALANX_METADATA": "http://127.0.0.1:1"}
+    assert outside_environment(environ)["PHALANX_METADATA"] == "http://127.0.0.1:1"

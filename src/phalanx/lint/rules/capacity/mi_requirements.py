@@ -15,6 +15,8 @@ _LISTS = (
     "acceleratorManufacturers",
     "allowedInstanceTypes",
 )
+_REQUIRED = (("vCpuCount", "vcpuCount"), ("memoryMiB", "memoryMib"))
+"""The API's word, and what Terraform's becomes."""
 _TYPES = ("gpu", "fpga", "inference")
 
 
@@ -44,12 +46,9 @@ def mi_requirements_shape(provider: CapacityProvider, world: World) -> Found:
     needs = provider.node(_PATH)
     if not isinstance(needs.data, dict) or not needs.data:
         return
-    for key, spellings in (
-        ("vCpuCount", ("vCpuCount",)),
-        ("memoryMiB", ("memoryMiB", "memoryMib")),
-    ):
+    for spellings in _REQUIRED:
         if not any(needs.has(word) for word in spellings):
-            yield Hit(needs, key, f"instanceRequirements lack {key}")
+            yield Hit(needs, message=f"instanceRequirements lack {spellings[0]}")
     yield from _shapes(needs)
     for item in needs.items("acceleratorNames"):
         name = item.text() or ""

@@ -15,7 +15,7 @@ from phalanx.lint.world import World
     on=TaskDefinition,
     message="A container waits for the end of an essential container",
     why="The end of an essential container ends the task, so COMPLETE and SUCCESS are refused "
-    "for it. (Dependencies order containers of one task, never different ranks.)",
+    "for it. Dependencies order containers of one task, never different ranks.",
     fix='Set "essential": false on the container that ends, or wait for START or HEALTHY.',
     sources=(
         (

@@ -7,6 +7,8 @@ from phalanx.lint.rules.neuron.managed_and_manual import PAGE
 from phalanx.lint.workload import Container, TaskDefinition
 from phalanx.lint.world import World
 
+_KINDS = "requiresCompatibilities"
+
 
 @rule(
     id="NEU005",
@@ -27,7 +29,7 @@ def neuron_device_not_managed(container: Container, world: World) -> Found:
     task = container.workload
     if not isinstance(task, TaskDefinition) or not container.wants_neuron:
         return
-    if task.has("requiresCompatibilities") and not task.launch_types:
+    if task.has(_KINDS) and not isinstance(task.raw(_KINDS), list):
         return
     if not task.launch_types & {"MANAGED_INSTANCES", "FARGATE"}:
         yield Hit(container, "resourceRequirements")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phalanx.lint.infra import Cluster, ClusterProviders
 from phalanx.lint.launch import Launcher
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
@@ -38,9 +39,24 @@ def compatibility_not_of_capacity(launcher: Launcher, world: World) -> Found:
         return
     said = ", ".join(sorted(task.launch_types))
     path = "launchType" if launcher.launch_type else "capacityProviderStrategy"
-    if launcher.is_fargate and "FARGATE" not in task.launch_types:
+    if (launcher.is_fargate or _by_default(launcher, world)) and "FARGATE" not in task.launch_types:
         yield Hit(launcher, path, f"A task for {said} is launched on Fargate")
     elif "MANAGED_INSTANCES" not in task.launch_types:
         managed = [p for p in launcher.capacity_providers if p.is_managed_instances]
         if managed:
             yield Hit(launcher, path, f"A task for {said} is launched on Managed Instances")
+
+
+def _by_default(launcher: Launcher, world: World) -> bool:
+    """Nothing is said at the launch, and the cluster's own strategy is Fargate."""
+    cluster = launcher.cluster
+    if cluster is None or launcher.has("launchType") or launcher.has("capacityProviderStrategy"):
+        return False
+    apart = [
+        other
+        for other in world.near(launcher, ClusterProviders)
+        if world.link(other, other.raw("cluster"), Cluster) is cluster
+    ]
+    items = [i for node in (cluster, *apart) for i in node.items("defaultCapacityProviderStrategy")]
+    names = [item.text("capacityProvider") or "" for item in items]
+    return bool(names) and all(name.startswith("FARGATE") for name in names)

@@ -18,7 +18,7 @@ from phalanx.lint.world import World
     on=Workload,
     message="More CPU is asked for than the only type allowed has",
     why="CPU is counted in units of 1/1024 vCPU; a request above the type's vCPUs is never "
-    "placed. (A request of exactly all of them fits.)",
+    "placed. A request of exactly all of them fits.",
     fix="Ask for at most 1024 units for each vCPU of the type, less what other tasks need.",
     sources=((API_PAGE, "undated"),),
     guards=("GR9",),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from phalanx.facts.instances import InstanceType
 from phalanx.lint.entity import Node
+from phalanx.lint.hosts import allowed
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import types_of
 from phalanx.lint.workload import Container, TaskDefinition, Workload
 from phalanx.lint.world import World
 
@@ -38,10 +38,16 @@ def memory_no_headroom(workload: Workload, world: World) -> Found:
     if workload.flavour not in ("ecs", "batch") or not workload.containers:
         return
     node, path, wanted = _wanted(workload)
-    rows = types_of(workload.containers[0])
+    rows = allowed(workload.containers[0])
     if not rows or wanted is None:
         return
     largest = max(rows, key=lambda row: row.memory_mib)
+    reserved = _reserved(workload)
+    if reserved and largest.memory_mib - reserved < wanted < largest.memory_mib:
+        left = largest.memory_mib - reserved
+        message = f"{wanted:g} MiB are asked for; ECS_RESERVED_MEMORY leaves {left:g} of "
+        yield Hit(node, path, message + largest.name)
+        return
     tight = largest.memory_mib - max(_FEW_MIB, largest.memory_mib * _FEW_PART)
     if wanted >= largest.memory_mib:
         yield Hit(node, path, _words(wanted, largest))
@@ -72,3 +78,14 @@ def _words(wanted: float, row: InstanceType) -> str:
         f"{wanted:g} MiB are asked for; {row.name} has {row.memory_mib} MiB in name and "
         "registers less"
     )
+
+
+def _reserved(workload: Workload) -> float:
+    """MiB that the agents of all its hosts hide from placement."""
+    groups = [p.scaling_group for p in workload.providers]
+    templates = [g.launch_template if g else None for g in groups]
+    sizes = [
+        t.user_data.settings.get("ECS_RESERVED_MEMORY", "0") if t and t.user_data else "0"
+        for t in templates
+    ]
+    return min((float(s) if s.isdigit() else 0.0 for s in sizes), default=0.0)

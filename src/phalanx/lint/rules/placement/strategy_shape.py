@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phalanx.lint.entity import Entity
+from phalanx.lint.entity import Entity, Node
 from phalanx.lint.launch import Launcher
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import TaskDefinition
@@ -35,7 +35,12 @@ def placement_shape(entity: Entity, world: World) -> Found:
             if constraint.text("type") == "distinctInstance":
                 yield Hit(constraint, "type", "A task definition cannot ask for distinctInstance")
     elif isinstance(entity, Launcher):
-        for item in entity.items("placementStrategy"):
+        for item in strategies(entity):
             field = item.text("field")
             if item.text("type") == "binpack" and field and field.lower() not in ("cpu", "memory"):
                 yield Hit(item, "field", f"binpack has no field {field}, only cpu and memory")
+
+
+def strategies(launcher: Launcher) -> list[Node]:
+    """Placement strategies of a launch; CloudFormation has a plural for them."""
+    return launcher.items("placementStrategy") or launcher.items("placementStrategies")

@@ -49,7 +49,7 @@ def inference_endpoint_without_authentication(listener: Listener, world: World) 
     ):
         return
     scheme = balancer.text("scheme")
-    if scheme is None and balancer.has("scheme"):
+    if scheme is None and (balancer.has("scheme") or balancer.has("internal")):
         return
     if scheme == "internal" or balancer.has("mutualAuthentication"):
         return

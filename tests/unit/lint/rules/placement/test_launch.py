@@ -114,3 +114,32 @@ def test_distinct_instances_belong_to_the_launch() -> None:
     )
     hcl = 'resource "aws_ecs_service" "s" {\n ordered_placement_strategy {\n type = "binpack"\n'
     assert len(only(SHAPE, hcl + ' field = "gpu"\n }\n}', "m.tf")) == 1
+
+
+@pytest.mark.parametrize(
+    ("strategy", "member", "count"),
+    [
+        ("FARGATE", "", 1),
+        ("FARGATE_SPOT", "", 1),
+        ("gpu", "", 0),
+        ("FARGATE", 'launch_type = "EC2"', 0),
+    ],
+)
+def test_the_strategy_of_the_cluster(strategy: str, member: str, count: int) -> None:
+    text = f"""
+    resource "aws_ecs_cluster" "c" {{ name = "c" }}
+    resource "aws_ecs_cluster_capacity_providers" "p" {{
+      cluster_name = aws_ecs_cluster.c.name
+      default_capacity_provider_strategy {{ capacity_provider = "{strategy}" }}
+    }}
+    resource "aws_ecs_task_definition" "t" {{
+      requires_compatibilities = ["EC2"]
+      container_definitions    = jsonencode([{{ name = "a", image = "b" }}])
+    }}
+    resource "aws_ecs_service" "s" {{
+      cluster         = aws_ecs_cluster.c.id
+      task_definition = aws_ecs_task_definition.t.arn
+      {member}
+    }}
+    """
+    assert len(only(FIT, text, "m.tf")) == count

@@ -76,3 +76,29 @@ def test_a_batch_job_of_one_type() -> None:
     (found,) = only(SLUG, json.dumps(job))
     assert found[0] == "error"
     assert found[1].endswith("container.resourceRequirements[0].value")
+
+
+@pytest.mark.parametrize(("reserved", "count"), [("2000", 1), ("256", 0), ("${var.mib}", 0)])
+def test_what_the_agent_reserves(reserved: str, count: int) -> None:
+    text = f"""
+    resource "aws_launch_template" "t" {{
+      instance_type = "g5.xlarge"
+      user_data     = base64encode("echo ECS_RESERVED_MEMORY={reserved} >> /etc/ecs/ecs.config")
+    }}
+    resource "aws_autoscaling_group" "g" {{
+      launch_template {{ id = aws_launch_template.t.id }}
+    }}
+    resource "aws_ecs_capacity_provider" "p" {{
+      name = "p"
+      auto_scaling_group_provider {{ auto_scaling_group_arn = aws_autoscaling_group.g.arn }}
+    }}
+    resource "aws_ecs_task_definition" "d" {{
+      memory                = 15000
+      container_definitions = jsonencode([{{ name = "a" }}])
+    }}
+    resource "aws_ecs_service" "s" {{
+      task_definition = aws_ecs_task_definition.d.arn
+      capacity_provider_strategy {{ capacity_provider = aws_ecs_capacity_provider.p.name }}
+    }}
+    """
+    assert only(SLUG, text, "m.tf") == [("error", "aws_ecs_task_definition.d.memory")] * count

@@ -1,0 +1,116 @@
+"""The answer of `why`: what happened, what was done about it, and what comes next."""
+
+from __future__ import annotations
+
+from phalanx.app.look import Look, step_of
+from phalanx.app.notices import SeenNotice
+from phalanx.app.times import maybe, rfc3339
+from phalanx.app.views import View, cause_view
+from phalanx.clock import SECOND_NS
+from phalanx.state.record import Cause, PastAttempt, Record
+from phalanx.verdict.advice import advice
+from phalanx.words import FailureClass, Phase
+
+
+def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
+    """`phalanx.why/1`. `done` are sentences, `next` is one action and the time that it waits for.
+
+    `notices` are the departure notices of the attempt that ended last and of the present one.
+    """
+    record = look.record
+    past = record.history[-1] if record.history else None
+    cause = record.cause or (past.cause if past else None)
+    return {
+        "schema": "phalanx.why/1",
+        "job": look.job.id,
+        "phase": record.phase.value,
+        "reason": record.reason,
+        "message": record.message,
+        "since": rfc3339(record.since_ns or record.created_ns),
+        "first_cause": cause_view(cause) if cause else None,
+        "evidence": _evidence(record, cause, past, notices),
+        "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(record, past)],
+        "next": _next(record, look),
+    }
+
+
+def _evidence(
+    record: Record, cause: Cause | None, past: PastAttempt | None, notices: tuple[SeenNotice, ...]
+) -> list[View]:
+    at_ns = past.ended_ns if past else record.since_ns
+    found = [
+        {"where": where, "says": says, "at": maybe(at_ns)}
+        for where, says in (cause.evidence if cause else ())
+    ]
+    found += [{"where": n.where, "says": n.says, "at": maybe(n.at_ns)} for n in notices]
+    if record.warning:
+        found.append({"where": "record.warning", "says": record.warning, "at": None})
+    return found
+
+
+def _done(record: Record, past: PastAttempt | None) -> list[tuple[str, int | None]]:
+    """What was done about the newest first cause: sentences and their times."""
+    found: list[tuple[str, int | None]] = []
+    if past is not None:
+        found.append((f"attempt {past.attempt} was ended, its ranks stopped", past.ended_ns))
+        if record.attempt > past.attempt:
+            found += _opened(record, past)
+    if record.stop is not None:
+        how = "after a last save" if record.stop.save else "without a last save"
+        found.append((f"the job was asked to stop, {how}", record.stop.at_ns))
+    if record.phase.is_terminal:
+        found.append(("every task was stopped", record.ended_ns))
+    return found
+
+
+def _opened(record: Record, past: PastAttempt) -> list[tuple[str, int | None]]:
+    at_ns, start = record.attempt_opened_ns, "the beginning"
+    if past.resumed_from is not None:
+        start = f"checkpoint {past.resumed_from} (step {step_of(past.resumed_from)})"
+    counts = "counts" if past.counted else "does not count"
+    found: list[tuple[str, int | None]] = [
+        (f"attempt {record.attempt} was opened from {start}; it {counts} as a restart", at_ns)
+    ]
+    # A survivor keeps the time at which its task was launched.
+    moved = [s for s in record.seats if s.launched_ns is None or s.launched_ns > past.ended_ns]
+    found += [
+        (f"slot {seat.slot} was given a new task (incarnation {seat.incarnation})", at_ns)
+        for seat in moved
+    ]
+    return found
+
+
+def _next(record: Record, look: Look) -> View:
+    action, at_ns = _NEXT.get(record.phase, ""), None
+    if record.phase.is_terminal:
+        action += _for_the_person(record)
+    elif record.ending is not None:
+        action = f"stop every task, then {record.ending.value}"
+    elif record.backoff_until_ns is not None:
+        at_ns = record.backoff_until_ns
+        action = f"open attempt {record.attempt + 1} from step {look.head_step}"
+    elif record.reason == FailureClass.STORE_UNREACHABLE.value:
+        at_ns = record.attempt_opened_ns + int(record.plan.start_timeout_s * SECOND_NS)
+        action = "go on when the slots give signs again; else replace them"
+    elif record.phase is Phase.RESTARTING:
+        action = f"start attempt {record.attempt} from step {look.head_step}"
+    elif record.phase is Phase.RUNNING:
+        action += f"; a restart would go on from step {look.head_step}"
+    return {"action": action, "at": maybe(at_ns)}
+
+
+def _for_the_person(record: Record) -> str:
+    if record.phase is not Phase.FAILED or record.cause is None:
+        return ""
+    return f". {advice(record.cause.failure).person}"
+
+
+_NEXT = {
+    Phase.PENDING: "a controller takes the job up",
+    Phase.STARTING: "the tasks join and the first step is run",
+    Phase.RUNNING: "none: the job runs",
+    Phase.STOPPING: "stop every task",
+    Phase.SUCCEEDED: "none: the job has succeeded",
+    Phase.FAILED: "none: mend the cause and run the job again",
+    Phase.STOPPED: "none: the job was stopped",
+}
