@@ -1,9 +1,13 @@
-"""An agent as `python -m phalanx.agent`, whose root fails while the file `argv[1]` exists."""
+"""An agent as `python -m phalanx.agent`, whose root fails while the file `argv[1]` exists.
+
+When that file says `block`, whoever touches the root waits for ever.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -38,6 +42,8 @@ class CutOff(FilesObjects):
 
     def _unless_cut(self, act: Callable[[], T]) -> T:
         if self.cut.exists():
+            while self.cut.read_text() == "block":
+                time.sleep(3600)
             raise StoreUnavailable("the root is cut off")
         return act()
 

@@ -6,6 +6,12 @@ succeeded: what was read may have been old when it arrived.
 
 from __future__ import annotations
 
+import signal
+
+ALARM_FACTOR = 1.1
+ALARM_MARGIN_S = 1.0
+"""By then an agent whose reads fail, but return, has left in good order."""
+
 
 class Isolation:
     """When the record was last read, and since when reading fails."""
@@ -36,3 +42,12 @@ class Isolation:
     def is_over(self, now_s: float, limit_s: float) -> bool:
         """Whether this agent has been without the record for too long."""
         return now_s - self._good_s > limit_s
+
+
+def set_alarm(limit_s: float) -> None:
+    """Have the kernel end this process a little after the limit, unless called again before.
+
+    For reads that never return: a network mount whose server is away blocks whoever touches it.
+    The warm parent and the ranks die with the agent (`processes.die_with_parent`).
+    """
+    signal.setitimer(signal.ITIMER_REAL, ALARM_FACTOR * limit_s + ALARM_MARGIN_S)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from phalanx.agent import processes, protocol
 from phalanx.agent.inbox import Inbox
-from phalanx.agent.isolation import Isolation
+from phalanx.agent.isolation import Isolation, set_alarm
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.seat import SeatPlace, remove_tree
 from phalanx.errors import PhalanxError, StoreError
@@ -128,6 +128,7 @@ class Agent:
         if found is None:
             return Seen(None)
         self.record = record = found.record
+        set_alarm(record.plan.isolation_s)
         if self.watch is not None and self._covered != record.attempt:
             keys, attempt = self.keys, record.attempt
             folders = [keys.record, keys.attempt(attempt), keys.members(attempt)]

@@ -119,7 +119,7 @@ ADVICE: dict[FailureClass, Advice] = {
     FailureClass.NO_PROGRESS: Advice(
         "Several attempts in a row ended without a newer committed step.",
         "Ends the job: trying again costs and changes nothing.",
-        "Read the first causes in the history, fix that one, and start the job again: it resumes.",
+        "Read the first causes in the history, fix that one, and run the job file again: a new job, from the beginning.",
     ),
     FailureClass.SUPERSEDED: Advice(
         "A newer incarnation took the place of this one.",
@@ -129,7 +129,7 @@ ADVICE: dict[FailureClass, Advice] = {
     FailureClass.STOPPED_BY_USER: Advice(
         "A person or another tool stopped it.",
         "Does not start it again.",
-        "Start it again when you want it to go on: it resumes from the last committed checkpoint.",
+        "Run the job file again when you want it: a new job, from the beginning.",
     ),
     FailureClass.STOPPED_BY_US: Advice(
         "Phalanx stopped it, because a sibling ended or the job was over.",

@@ -51,35 +51,52 @@ def hang_cause(ends: Sequence[End], silent_slots: Sequence[int] = ()) -> Cause |
 
 
 def _blame(seen: list[_Seen]) -> tuple[_Seen | None, str]:
+    clues = (_stopped, _behind, _in_its_own_code, _elsewhere, _first_to_stand_still)
+    for clue in clues:
+        found = clue(seen)
+        if found is not None:
+            return found
+    return None, ""
+
+
+def _stopped(seen: list[_Seen]) -> tuple[_Seen, str] | None:
     stopped = [s for s in seen if s.rank.stuck == "stopped"]
-    if stopped:
-        return stopped[0], "its process is stopped (SIGSTOP)"
+    return (stopped[0], "its process is stopped (SIGSTOP)") if stopped else None
+
+
+def _behind(seen: list[_Seen]) -> tuple[_Seen, str] | None:
     steps = [s.rank.step for s in seen]
-    if seen and min(steps) < max(steps):
-        behind = min(seen, key=lambda s: s.rank.step)
-        at = f" at {behind.rank.place}" if behind.rank.place else ""
-        return behind, f"it finished step {behind.rank.step}, others step {max(steps)}{at}"
-    waiting = [s for s in seen if s.rank.stuck == "collective"]
+    if not seen or min(steps) == max(steps):
+        return None
+    behind = min(seen, key=lambda s: s.rank.step)
+    at = f" at {behind.rank.place}" if behind.rank.place else ""
+    return behind, f"it finished step {behind.rank.step}, others step {max(steps)}{at}"
+
+
+def _in_its_own_code(seen: list[_Seen]) -> tuple[_Seen, str] | None:
     own = [s for s in seen if s.rank.stuck == "code"]
-    if own and waiting:
-        return own[0], f"it is at {own[0].rank.place or 'its own code'}, the others wait for it"
-    odd = _odd_one(seen)
-    if odd is not None:
-        return odd, f"it is at {odd.rank.place}, the others elsewhere"
-    moving = [s for s in seen if s.rank.still_ns]
-    if len(moving) > 1:
-        first = max(moving, key=lambda s: s.rank.still_ns)
-        return first, f"it stood still first ({first.rank.still_ns / 1e9:.1f} s)"
-    return (seen[0], "it stood still") if len(seen) == 1 else (None, "")
+    if not own or all(s.rank.stuck != "collective" for s in seen):
+        return None
+    return own[0], f"it is at {own[0].rank.place or 'its own code'}, the others wait for it"
 
 
-def _odd_one(seen: list[_Seen]) -> _Seen | None:
+def _elsewhere(seen: list[_Seen]) -> tuple[_Seen, str] | None:
     """The only rank at a line of its own, when most others share one."""
     places = Counter(s.rank.place for s in seen if s.rank.place)
     if len(seen) < 3 or len(places) < 2:
         return None
     lonely = [s for s in seen if places[s.rank.place] == 1]
-    return lonely[0] if len(lonely) == 1 else None
+    if len(lonely) != 1:
+        return None
+    return lonely[0], f"it is at {lonely[0].rank.place}, the others elsewhere"
+
+
+def _first_to_stand_still(seen: list[_Seen]) -> tuple[_Seen, str] | None:
+    moving = [s for s in seen if s.rank.still_ns]
+    if len(moving) > 1:
+        first = max(moving, key=lambda s: s.rank.still_ns)
+        return first, f"it stood still first ({first.rank.still_ns / 1e9:.1f} s)"
+    return (seen[0], "it stood still") if len(seen) == 1 else None
 
 
 def _evidence(told: Sequence[End], seen: list[_Seen]) -> tuple[tuple[str, str], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,21 @@ def test_an_agent_that_is_cut_off_stops_its_ranks_and_leaves(tmp_path: Path) -> 
     assert "StoreUnreachable: the root is cut off" in said
     assert "leaving: isolated: no look at the record for 0.5 s" in said
     assert not is_alive(rank)
+
+
+def test_an_agent_whose_reads_never_return_is_ended_with_its_ranks(tmp_path: Path) -> None:
+    made, cut = MadeRoot(tmp_path / "root"), tmp_path / "cut"
+    agent = agent_of(made, cut, 2.0)
+    try:
+        until((made.path / "rank").exists)
+        rank = int((made.path / "rank").read_text())
+        cut.with_name("new").write_text("block")
+        cut.with_name("new").rename(cut)
+        agent.communicate(timeout=60)
+    finally:
+        agent.kill()
+    assert agent.returncode == -signal.SIGALRM
+    until(lambda: not is_alive(rank))
 
 
 def test_a_short_outage_disturbs_nobody(tmp_path: Path) -> None:

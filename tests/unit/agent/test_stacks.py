@@ -119,11 +119,11 @@ def test_a_process_that_is_gone(tmp_path: Path) -> None:
 
 COLLECTIVE = """Thread 0x00007f0a (most recent call first):
   File "/usr/lib/python3.10/threading.py", line 324 in wait
-  File "/home/me/train.py", line 3 in background
+  File "/job/train.py", line 3 in background
 
 Current thread 0x00007f0b (most recent call first):
   File "/venv/lib/python3.10/site-packages/torch/distributed/c10d_logger.py", line 9 in wrapper
-  File "/home/me/train.py", line 41 in <module>
+  File "/job/train.py", line 41 in <module>
   File "/venv/lib/python3.10/site-packages/phalanx/agent/rank_main.py", line 100 in _run
 """
 

@@ -69,7 +69,8 @@ def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decis
             "protects on the smallest type of a group and knows no GPU memory."
         )
         facts += ["plan.smallest-type-protects", "provider.weights-refused", "plan.strategy"]
-    rejected = [Rejected(name, why) for name, why in _WHAT.items() if name != chosen.choice]
+    none = "there is no accelerator to find capacity for" if chosen.choice == "none" else ""
+    rejected = [Rejected(name, none or why) for name, why in _WHAT.items() if name != chosen.choice]
     if host == MANAGED:
         rejected = [
             Rejected("capacity-block", "not a documented pattern on Managed Instances"),

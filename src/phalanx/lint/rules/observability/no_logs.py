@@ -1,4 +1,4 @@
-"""Accelerated containers whose output goes nowhere."""
+"""Containers of Managed Instances whose output nobody can reach."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from phalanx.lint.world import World
     severity="info",
     areas=("observability",),
     on=Container,
-    message="The container has no log configuration: its output stays on the host",
-    why="When the host is gone, so is the stack trace of the rank that failed first (unless the "
-    "Docker daemon of the host ships logs).",
+    message="The container has no log configuration, and nobody can log in to the host",
+    why="Managed Instances have no SSH and no user data: output without a log driver is out of "
+    "reach, and gone with the host, the trace of the rank that failed first included.",
     fix="Add logConfiguration with awslogs (mode and max-buffer-size said), or FireLens.",
     sources=(
         (
@@ -23,11 +23,14 @@ from phalanx.lint.world import World
             "2026-07-09",
         ),
     ),
-    facts=("MON-26", "MON-28"),
+    facts=("MON-13", "MON-26", "CMP-50"),
 )
 def container_without_logs(container: Container, world: World) -> Found:
-    """Task definitions; Batch sends logs to CloudWatch by itself."""
-    if container.workload.flavour != "ecs" or not container.is_accelerated:
+    """Accelerated tasks that run on Managed Instances alone. Elsewhere the daemon may ship logs."""
+    workload = container.workload
+    if workload.flavour != "ecs" or not container.is_accelerated:
         return
-    if not container.has("logConfiguration"):
+    managed = [provider.is_managed_instances for provider in workload.providers]
+    alone = workload.launch_types == {"MANAGED_INSTANCES"} or (bool(managed) and all(managed))
+    if alone and not container.has("logConfiguration"):
         yield Hit(container, "logConfiguration")

@@ -123,10 +123,19 @@ def test_retention() -> None:
 
 
 def test_logs() -> None:
-    assert [s for s, _ in only(LOGS, task())] == ["info"]
-    assert only(LOGS, task({"logConfiguration": {"logDriver": "awslogs"}})) == []
-    assert only(LOGS, task({"resourceRequirements": []})) == []
-    assert only(LOGS, gpu_task(), "m.tf") != []
+    managed = {"requiresCompatibilities": ["MANAGED_INSTANCES"]}
+    assert [s for s, _ in only(LOGS, task(**managed))] == ["info"]
+    assert only(LOGS, task({"logConfiguration": {"logDriver": "awslogs"}}, **managed)) == []
+    assert only(LOGS, task({"resourceRequirements": []}, **managed)) == []
+    assert only(LOGS, task()) == []
+    service = """
+    resource "aws_ecs_service" "s" {
+      task_definition = aws_ecs_task_definition.d.arn
+      capacity_provider_strategy { capacity_provider = aws_ecs_capacity_provider.p.name }
+    }
+    """
+    assert len(only(LOGS, gpu_task() + MANAGED + service, "m.tf")) == 1
+    assert only(LOGS, gpu_task() + GROUP + service, "m.tf") == []
 
 
 def test_alarms_of_servers() -> None:
