@@ -1,4 +1,4 @@
-"""`python -m bench [part ...]`: recovery, overhead, imports, saves; all without a name.
+"""`python -m bench [part ...]`: recovery, overhead, imports, lint, saves; all without a name.
 
 QUICK=1 takes minutes and leaves the committed results alone.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import imports, overhead, recovery, report, saves
+from bench import imports, lint, overhead, recovery, report, saves
 from bench.raw import say
 from bench.stats import Row
 
 PARTS: dict[str, Callable[[], tuple[list[Row], list[str]]]] = {
     "imports": imports.run,
+    "lint": lint.run,
     "saves": saves.run,
     "overhead": overhead.run,
     "recovery": recovery.run,

@@ -30,7 +30,7 @@ def test_a_frozen_host_is_replaced_and_leaves_when_it_wakes_up(new_gang):
 
 def test_a_frozen_agent_and_a_frozen_warm_parent(new_gang, counting):
     """Both are found by silence alone, which takes its time: two jobs at once."""
-    warm_job = new_gang(nodes=2, steps=300, step_s=0.05, extra=HANG).start()
+    warm_job = new_gang(nodes=2, steps=200, step_s=0.05, extra=HANG).start()
     warm_job.reach(1)
     agent_job = counting(steps=120, step_s=0.05).start()
     agent_job.reach(10)

@@ -6,8 +6,9 @@ import re
 from functools import cached_property
 
 from phalanx.lint.entity import Node
+from phalanx.lint.pattern import Pattern
 
-_SHELLS = re.compile(r"(?:/(?:usr/)?bin/)?(?:ba|da|a|z|k)?sh$")
+_SHELLS = Pattern(r"(?:/(?:usr/)?bin/)?(?:ba|da|a|z|k)?sh$")
 
 
 class Command:

@@ -36,7 +36,10 @@ def find_rule(word: str) -> Rule[Any] | None:
 def _modules() -> list[str]:
     names = []
     for folder in package.__path__:
-        for path in sorted(Path(folder).glob("*/*.py")):
-            if path.stem != "__init__":
-                names.append(f"{package.__name__}.{path.parent.name}.{path.stem}")
-    return names
+        for area in Path(folder).iterdir():
+            if area.suffix or area.name.startswith("_"):
+                continue
+            for path in area.iterdir():
+                if path.suffix == ".py" and path.stem != "__init__":
+                    names.append(f"{package.__name__}.{area.name}.{path.stem}")
+    return sorted(names)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from phalanx.lint.entity import Node
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Container
 
@@ -15,7 +16,7 @@ class Engine:
     """A model server: how it is recognised, the path that says ready, paths that it has not."""
 
     name: str
-    sign: re.Pattern[str]
+    sign: Pattern
     ready: str
     not_there: tuple[str, ...]
 
@@ -23,13 +24,13 @@ class Engine:
 ENGINES = (
     Engine(
         "Triton",
-        re.compile(r"\btritonserver\b|nvcr\.io/nvidia/tritonserver", re.IGNORECASE),
+        Pattern(r"\btritonserver\b|nvcr\.io/nvidia/tritonserver", re.IGNORECASE),
         "/v2/health/ready",
         ("/", "/health", "/healthz", "/ping", "/healthcheck", "/api/health/ready", "/status"),
     ),
     Engine(
         "vLLM",
-        re.compile(
+        Pattern(
             r"vllm/vllm-|vllm-(?:openai|neuron|server)\b|(?:^|/)vllm[:\s]|\bvllm\s+serve\b"
             r"|vllm\.entrypoints",
             re.IGNORECASE,
@@ -39,21 +40,21 @@ ENGINES = (
     ),
     Engine(
         "TorchServe",
-        re.compile(r"\btorchserve\b", re.IGNORECASE),
+        Pattern(r"\btorchserve\b", re.IGNORECASE),
         "/ping",
         ("/", "/health", "/healthz", "/healthcheck", "/v2/health/ready", "/status"),
     ),
 )
-_MODEL_FLAG = re.compile(
+_MODEL_FLAG = Pattern(
     r"(?:--(?:model|model-id|model_id|model-name|pretrained_model_name_or_path|"
     r"model_name_or_path)[=\s]+|\bvllm\s+serve\s+)[\"']?([A-Za-z0-9][\w.-]*/[\w.-]+)"
 )
 _MODEL_NAMES = ("MODEL_ID", "HF_MODEL_ID", "MODEL", "MODEL_NAME", "SERVED_MODEL", "LLM_MODEL")
-_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
-_SIZE = re.compile(r"(?<![\w.])(?:(\d+)x)?(\d{1,4}(?:\.\d+)?)[bB](?![A-Za-z0-9])")
+_HUB = Pattern(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_SIZE = Pattern(r"(?<![\w.])(?:(\d+)x)?(\d{1,4}(?:\.\d+)?)[bB](?![A-Za-z0-9])")
 _BYTES = (
-    (re.compile(r"int4|4bit|awq|gptq|w4a16|nf4|bnb|bitsandbytes|mxfp4|nvfp4|q4", re.I), 0.5),
-    (re.compile(r"fp8|int8|8bit|w8a8|q8", re.I), 1.0),
+    (Pattern(r"int4|4bit|awq|gptq|w4a16|nf4|bnb|bitsandbytes|mxfp4|nvfp4|q4", re.I), 0.5),
+    (Pattern(r"fp8|int8|8bit|w8a8|q8", re.I), 1.0),
 )
 
 

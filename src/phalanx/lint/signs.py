@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 
 from phalanx.facts.instances import InstanceType, instance
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Container, Workload
 
-_TRAINS = re.compile(
+_TRAINS = Pattern(
     r"(?:^|[\s./_-])(?:pre|fine)?-?_?(?:train|tune|tuning)(?:er|ing)?(?=$|[\s./_:-])"
     r"|--(?:num[-_])?(?:train[-_])?epochs\b|--max[-_]?steps\b|\btorchrun\b|torch\.distributed",
     re.IGNORECASE,
 )
-_SERVES = re.compile(
-    r"(?:^|[\s/_-])(?:serve|server|serving|vllm|tritonserver|tgi|gateway)\b|--port\b"
-)
-_NODES = re.compile(r"--nnodes[=\s]+(\S+)")
-_RAY = re.compile(r"\bray\s+(?:start|job)|\bray\b.*--address")
+_SERVES = Pattern(r"(?:^|[\s/_-])(?:serve|server|serving|vllm|tritonserver|tgi|gateway)\b|--port\b")
+_NODES = Pattern(r"--nnodes[=\s]+(\S+)")
+_RAY = Pattern(r"\bray\s+(?:start|job)|\bray\b.*--address")
 
 
 def trains(container: Container) -> bool:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.values import HOLE
 
-_SETTING = re.compile(r"\b((?:ECS|NVIDIA)_[A-Z0-9_]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"';&|>]*)")
-_TOML = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*=\s*(.+?)\s*$", re.MULTILINE)
-_OPEN = re.compile(rf"^[^\S\n]*(?:{HOLE}[^\S\n]*)+$", re.MULTILINE)
-_FETCH = re.compile(
-    r"(?:s3 cp|curl|wget|\bcp\b)[^\n]*/etc/ecs/ecs\.config|curl[^\n|]*\|\s*(?:ba)?sh"
-)
-_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+_SETTING = Pattern(r"\b((?:ECS|NVIDIA)_[A-Z0-9_]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"';&|>]*)")
+_TOML = Pattern(r"^\s*([a-z][a-z0-9-]*)\s*=\s*(.+?)\s*$", re.MULTILINE)
+_OPEN = Pattern(rf"^[^\S\n]*(?:{HOLE}[^\S\n]*)+$", re.MULTILINE)
+_FETCH = Pattern(r"(?:s3 cp|curl|wget|\bcp\b)[^\n]*/etc/ecs/ecs\.config|curl[^\n|]*\|\s*(?:ba)?sh")
+_DURATION = Pattern(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
 class UserData:

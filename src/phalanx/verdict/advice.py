@@ -119,7 +119,8 @@ ADVICE: dict[FailureClass, Advice] = {
     FailureClass.NO_PROGRESS: Advice(
         "Several attempts in a row ended without a newer committed step.",
         "Ends the job: trying again costs and changes nothing.",
-        "Read the first causes in the history, fix that one, and run the job file again: a new job, from the beginning.",
+        "Read the first causes in the history, fix that one, and run the job file again: a new "
+        "job, from the beginning.",
     ),
     FailureClass.SUPERSEDED: Advice(
         "A newer incarnation took the place of this one.",

@@ -112,7 +112,7 @@ def test_a_compose_file_with_a_gpu_is_read() -> None:
 def test_a_compose_file_without_a_gpu_is_left_alone() -> None:
     text = "services: {db: {image: postgres, environment: {POSTGRES_PASSWORD: abcdef}}}"
     assert found(text, "compose.yaml") == []
-    both = text.replace("services: {", "services: {a: {image: a, gpus: all}, ")
+    both = text.replace("services: {", "services: {a: {image: 'a:1', gpus: all}, ")
     assert [severity for _, severity, _ in found(both, "compose.yaml")] == ["info"]
 
 

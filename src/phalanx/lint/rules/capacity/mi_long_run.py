@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.facts.rows import settled
 from phalanx.lint.entity import Node
 from phalanx.lint.infra import ComputeEnvironment
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import JobDefinition, Workload
 from phalanx.lint.world import World
 
-_NAME = re.compile(
+_NAME = Pattern(
     r"(?:RUN_?TIME|DURATION|WALL_?(?:TIME|CLOCK)|TIME_LIMIT|MAX_RUN)_?(?:LIMIT_?)?"
     r"_(DAYS?|HOURS?|H|HRS?|SECONDS|SECS?|S)$"
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.capacity import CapacityProvider
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import has_accelerator
 from phalanx.lint.world import World
 
-_NAME = re.compile(r"gpu|neuron|cuda|\b[gp]\d+[a-z]*\b|inf[12]|trn[12]", re.IGNORECASE)
+_NAME = Pattern(r"gpu|neuron|cuda|\b[gp]\d+[a-z]*\b|inf[12]|trn[12]", re.IGNORECASE)
 _PATH = "autoScalingGroupProvider.managedTerminationProtection"
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import LaunchTemplate, ScalingGroup
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Environment
 from phalanx.lint.world import World
 
-_NAME = re.compile(
+_NAME = Pattern(
     r"(?:^|_)(?:HOURLY|DAILY|MONTHLY|GPU|INSTANCE|NODE|ESTIMATED|TOTAL|RUN|UNIT|SPOT)_?"
     r"(?:COST|PRICE|RATE_USD)(?:_|$)|(?:^|_)(?:COST|PRICE|USD)_PER_\w+|(?:COST|PRICE)_(?:USD|EUR)$"
 )

@@ -6,12 +6,13 @@ import re
 
 from phalanx.lint.infra import ScalableTarget
 from phalanx.lint.launch import Service
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_IDLE = re.compile(r"\bsleep\s+(?:infinity|inf|\d{5,}|\d+d)\b|\btail\s+-[fF]\s+/dev/null\b")
-_NOTEBOOK = re.compile(r"\bjupyter(?:-?lab|-?notebook|hub)?\b|\bcode-server\b|\brstudio\b", re.I)
+_IDLE = Pattern(r"\bsleep\s+(?:infinity|inf|\d{5,}|\d+d)\b|\btail\s+-[fF]\s+/dev/null\b")
+_NOTEBOOK = Pattern(r"\bjupyter(?:-?lab|-?notebook|hub)?\b|\bcode-server\b|\brstudio\b", re.I)
 
 
 @rule(

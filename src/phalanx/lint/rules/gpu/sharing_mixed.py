@@ -43,8 +43,11 @@ def gpu_sharing_mixed(task: TaskDefinition, world: World) -> Found:
                 counted.append(need)
     if counted and shared:
         yield Hit(counted[0], "value", "One container asks for whole cards, another shares by MPS")
-    if not counted and not shared:
-        return
+    if counted or shared:
+        yield from _helpers(task)
+
+
+def _helpers(task: TaskDefinition) -> Found:
     for container in task.containers:
         variable = container.environment.get("NVIDIA_VISIBLE_DEVICES")
         helps_itself = variable and (variable.content or "").lower() not in NONE

@@ -55,11 +55,15 @@ def _wrong(content: str, workload: Workload | None) -> str:
         bridges = any(name.startswith("docker") for name in names)
         hides = any("lo".startswith(name) for name in names)
         return "" if hides or not bridges or single else "lo stays, and may be chosen"
-    if names and all(_FABRIC.match(name) for name in names):
+    return _wrong_names(names, single, workload) if names else ""
+
+
+def _wrong_names(names: list[str], single: bool, workload: Workload | None) -> str:
+    if all(_FABRIC.match(name) for name in names):
         return "an RDMA device has no IP address"
-    if names and all(_LOCAL.match(name) for name in names):
+    if all(_LOCAL.match(name) for name in names):
         return "" if single else "this interface reaches no other host"
     inside = workload is not None and workload.network_mode in ("awsvpc", "bridge")
-    if inside and names and all(_HOSTS.match(name) for name in names):
+    if inside and all(_HOSTS.match(name) for name in names):
         return "inside the task the interface is eth0"
     return ""

@@ -15,7 +15,10 @@ _COMPILES = re.compile(
     r"|torch_neuronx?\.trace\b|\bcompile[-_](?:model|neuron)\w*|--compile(?:[-_]model)?\b"
     r"|\bneuron[-_]compile\b"
 )
-_READY = re.compile(r"compiled|precompiled|artifact|neff", re.IGNORECASE)
+_READY = re.compile(r"compiled|artifact|neff|compile_cache_url=s3:", re.IGNORECASE)
+_HUB = re.compile(
+    r"(?:--model(?:[-_]id)?|serve|MODEL_ID|MODEL)[=\s]+[A-Za-z0-9][\w.-]*/[\w.-]+(?=\s|$)"
+)
 _ENGINE = re.compile(r"\bvllm\b|text-generation-launcher|\btgi\b|optimum", re.IGNORECASE)
 
 
@@ -35,7 +38,7 @@ _ENGINE = re.compile(r"\bvllm\b|text-generation-launcher|\btgi\b|optimum", re.IG
     facts=("NEU-22", "NEU-23", "NEU-24"),
 )
 def neuron_compile_at_start(container: Container, world: World) -> Found:
-    """Compiling commands of servers; an engine without a sign of an artefact is an info."""
+    """Compiling commands of servers, engines that load from a hub; other engines are an info."""
     if not (container.wants_neuron or container.maps("/dev/neuron")):
         return
     text = container.command.text
@@ -48,5 +51,6 @@ def neuron_compile_at_start(container: Container, world: World) -> Found:
     if serves(container) and _ENGINE.search(text + " " + (container.text("image") or "")):
         ready = any(_READY.search(word) or "neuron/" in word for word in words)
         if known and not ready:
+            hub = any(_HUB.search(word) and "neuron" not in word for word in words)
             message = "Nothing names a compiled model, so the engine compiles at start"
-            yield Hit(container.command.node, message=message, severity="info")
+            yield Hit(container.command.node, message=message, severity="" if hub else "info")

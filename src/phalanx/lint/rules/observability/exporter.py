@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_EXPORTER = re.compile(r"dcgm[-_]exporter|nvidia[-_](?:gpu|smi)[-_]exporter|gpu[-_]exporter", re.I)
+_EXPORTER = Pattern(r"dcgm[-_]exporter|nvidia[-_](?:gpu|smi)[-_]exporter|gpu[-_]exporter", re.I)
 
 
 @rule(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.infra import Alarm
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import serves
 from phalanx.lint.workload import Workload
 from phalanx.lint.world import World
 
-_MEMORY = re.compile(
+_MEMORY = Pattern(
     r"gpu\w*mem|mem\w*gpu|FB_(?:USED|FREE)|TaskGPUMemory|nvidia_smi_memory|utilization_memory"
     r"|neuron\w*mem|cache_usage|kv_?cache",
     re.IGNORECASE,

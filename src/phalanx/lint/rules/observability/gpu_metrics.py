@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import CapacityProvider
 from phalanx.lint.infra import Alarm, Cluster
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
-_AGENTLESS = re.compile(r"^(?:Task|Container)GPU\w+|^InstanceGPU\w+")
-_OTHER = re.compile(r"^(?:container|node|pod)_gpu_\w+")
+_AGENTLESS = Pattern(r"^(?:Task|Container)GPU\w+|^InstanceGPU\w+")
+_OTHER = Pattern(r"^(?:container|node|pod)_gpu_\w+")
 
 
 @rule(

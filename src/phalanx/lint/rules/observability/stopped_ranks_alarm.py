@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.infra import EventRule
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.observability.gpu_memory_alarm import metrics
 from phalanx.lint.signs import trains
 from phalanx.lint.workload import Workload
 from phalanx.lint.world import World
 
-_STOPPED = re.compile(
+_STOPPED = Pattern(
     r"RunningTaskCount|DesiredTaskCount|task|rank|step|progress|heartbeat|xid|hang", re.IGNORECASE
 )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from phalanx.facts.instances import instance
 from phalanx.lint.capacity import LaunchTemplate
-from phalanx.lint.hosts import machine_image, template_types
+from phalanx.lint.entity import Entity
+from phalanx.lint.hosts import machine_image, template_types, type_names
+from phalanx.lint.infra import ComputeEnvironment
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
@@ -15,7 +18,7 @@ _GUIDE = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
     slug="host-registers-without-gpu",
     severity="error",
     areas=("placement", "gpu"),
-    on=LaunchTemplate,
+    on=Entity,
     message="The host joins the cluster without its GPUs",
     why="The agent registers GPUs only with GPU support on and the NVIDIA driver there at boot; "
     "otherwise it registers none and every GPU task stays unplaceable.",
@@ -27,8 +30,22 @@ _GUIDE = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
     ),
     facts=("CMP-12", "CMP-22", "CMP-23"),
 )
-def host_registers_without_gpu(template: LaunchTemplate, world: World) -> Found:
-    """GPU support switched off, or an image without a driver and nothing that installs one."""
+def host_registers_without_gpu(entity: Entity, world: World) -> Found:
+    """Launch templates; compute environments of Batch that name an image type without a driver."""
+    if isinstance(entity, LaunchTemplate):
+        yield from _template(entity)
+    elif isinstance(entity, ComputeEnvironment):
+        rows = [instance(name) for name in type_names(entity)]
+        if not rows or not all(row is not None and row.gpus for row in rows):
+            return
+        for item in entity.items("computeResources.ec2Configuration"):
+            kind = item.text("imageType")
+            if kind in ("ECS_AL2", "ECS_AL2023") and not item.has("imageIdOverride"):
+                message = f"Image type {kind} has no NVIDIA driver (use {kind}_NVIDIA)"
+                yield Hit(item, "imageType", message, severity="warning")
+
+
+def _template(template: LaunchTemplate) -> Found:
     rows = template_types(template)
     if not rows or not all(row.gpus for row in rows):
         return

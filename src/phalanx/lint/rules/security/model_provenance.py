@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.engines import hub_model
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_REVISION = re.compile(r"--(?:code-)?revision[=\s]+[\"']?([\w./-]+)")
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_TRUST = re.compile(r"--trust[-_]remote[-_]code(?!\s*=?\s*(?:false|0)\b)", re.IGNORECASE)
+_REVISION = Pattern(r"--(?:code-)?revision[=\s]+[\"']?([\w./-]+)")
+_COMMIT = Pattern(r"[0-9a-f]{7,64}")
+_TRUST = Pattern(r"--trust[-_]remote[-_]code(?!\s*=?\s*(?:false|0)\b)", re.IGNORECASE)
 _NAMES = ("REVISION", "MODEL_REVISION", "HF_REVISION", "HF_MODEL_REVISION")
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_NOTEBOOK = re.compile(
+_NOTEBOOK = Pattern(
     r"--(?:NotebookApp|ServerApp|IdentityProvider|LabApp)\.token=(?:''|\"\"|(?=\s|$))"
     r"|--(?:NotebookApp|ServerApp|PasswordIdentityProvider)\.(?:hashed_)?password=(?:''|\"\"|(?=\s|$))"
     r"|--auth[= ]none\b"
 )
-_DASHBOARD = re.compile(r"--dashboard-host[=\s]+(?:0\.0\.0\.0|::)")
+_DASHBOARD = Pattern(r"--dashboard-host[=\s]+(?:0\.0\.0\.0|::)")
 
 
 @rule(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Environment, Variable
 from phalanx.lint.world import World
 
-_NAME = re.compile(
+_NAME = Pattern(
     r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|API_KEY|ACCESS_KEY|SECRET_KEY|"
     r"PRIVATE_KEY|AUTH_KEY|SIGNING_KEY|ENCRYPTION_KEY|CREDENTIALS?|SECRET_ACCESS_KEY|"
     r"ACCESS_KEY_ID|SESSION_TOKEN|LICENSE_KEY)$"
 )
-_VOCABULARY = re.compile(
+_VOCABULARY = Pattern(
     r"(?:^|_)(?:EOS|BOS|PAD|UNK|MASK|SEP|CLS|STOP|START|END|SPECIAL|NEXT|PER|MAX|MIN|TIME_PER)_TOKEN$"
 )
-_VALUE = re.compile(
+_VALUE = Pattern(
     r"(?:hf_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30,}|"
     r"sk-[A-Za-z0-9_-]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY)"
 )
-_URL = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]+:([^/\s@]+)@")
-_HARMLESS = re.compile(
+_URL = Pattern(r"^[a-z][a-z0-9+.-]*://[^/\s:@]+:([^/\s@]+)@")
+_HARMLESS = Pattern(
     r"^(?:$|true$|false$|none$|null$|0$|1$|arn:aws|/[\w/.-]+$|\$\{|<|changeme$|\d{1,6}$|x+$|\*+$)",
     re.I,
 )

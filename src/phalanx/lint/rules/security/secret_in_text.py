@@ -6,24 +6,25 @@ import re
 
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_TOKEN = re.compile(
+_TOKEN = Pattern(
     r"\bhf_[A-Za-z0-9]{16,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}"
     r"|\bsk-[A-Za-z0-9_-]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY"
     r"|\bnvapi-[A-Za-z0-9_-]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
 )
-_ASSIGNED = re.compile(
+_ASSIGNED = Pattern(
     r"\b(?:AWS_SECRET_ACCESS_KEY|aws_secret_access_key|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|"
     r"WANDB_API_KEY|OPENAI_API_KEY|NGC_API_KEY)\s*(?:=|\s)\s*[\"']?([A-Za-z0-9/+_-]{16,})"
 )
-_FLAG = re.compile(
+_FLAG = Pattern(
     r"--(?:api[-_]key|token|hf[-_]token|password|secret|access[-_]token)[=\s]+[\"']?"
     r"([A-Za-z0-9+/_.-]{12,})"
 )
-_FAKE = re.compile(r"example|your|changeme|dummy|placeholder|xxxx|\.\.\.|/secrets?/|^/", re.I)
+_FAKE = Pattern(r"example|your|changeme|dummy|placeholder|xxxx|\.\.\.|/secrets?/|^/", re.I)
 
 
 @rule(

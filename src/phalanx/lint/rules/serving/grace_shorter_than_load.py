@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.launch import Service
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container, Workload
 from phalanx.lint.world import World
 
-_LOAD = re.compile(
+_LOAD = Pattern(
     r"(?:LOAD|STARTUP|START_?UP|WARM_?UP|READY|BOOT)\w*_(SECONDS|SECS?|S|MINUTES|MINS?)$"
 )
 _GRACE = "healthCheckGracePeriodSeconds"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.engines import hub_model, weights_mib
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import types_of
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_OFFLOAD = re.compile(r"offload|pipeline[-_]parallel|quantiz|--load-format", re.IGNORECASE)
+_OFFLOAD = Pattern(r"offload|pipeline[-_]parallel|quantiz|--load-format", re.IGNORECASE)
 
 
 @rule(

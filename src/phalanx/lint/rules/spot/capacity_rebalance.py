@@ -6,11 +6,12 @@ import re
 
 from phalanx.lint.capacity import ScalingGroup
 from phalanx.lint.launch import Launcher
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import trains
 from phalanx.lint.world import World
 
-_TRAINS = re.compile(r"train|finetune|pretrain", re.IGNORECASE)
+_TRAINS = Pattern(r"train|finetune|pretrain", re.IGNORECASE)
 
 
 @rule(

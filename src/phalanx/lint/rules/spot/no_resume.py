@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.entity import Node
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import trains
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Container, JobFile, Workload
 from phalanx.lint.world import World
 
-_OFF = re.compile(
+_OFF = Pattern(
     r"--no[-_](?:resume|save|checkpoint\w*|ckpt)\b|--save[-_]strategy[=\s]+[\"']?no\b"
     r"|--(?:resume|auto[-_]resume|checkpointing)[=\s]+(?:false|0|none|never|no|off)\b",
     re.IGNORECASE,
 )
-_SIGN = re.compile(r"check[-_]?point|ckpt|resum|snapshot|restor|save|s3://|output", re.IGNORECASE)
-_NAME = re.compile(r"^(?:AUTO_)?RESUME(?:_ENABLED)?$|^CHECKPOINT(?:ING|S)?(?:_ENABLED)?$")
+_SIGN = Pattern(r"check[-_]?point|ckpt|resum|snapshot|restor|save|s3://|output", re.IGNORECASE)
+_NAME = Pattern(r"^(?:AUTO_)?RESUME(?:_ENABLED)?$|^CHECKPOINT(?:ING|S)?(?:_ENABLED)?$")
 
 
 @rule(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)|`[^`]*`")
-_SPLIT = re.compile(r"&&|\|\||[;\n|]|(?<![>&\d])&(?![>&])")
-_PIPE = re.compile(r"(?<![|>])\|(?!\|)")
-_BACKGROUND = re.compile(r"(?<![>&\d|])&(?![>&\d])")
+_QUOTED = Pattern(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)|`[^`]*`")
+_SPLIT = Pattern(r"&&|\|\||[;\n|]|(?<![>&\d])&(?![>&])")
+_PIPE = Pattern(r"(?<![|>])\|(?!\|)")
+_BACKGROUND = Pattern(r"(?<![>&\d|])&(?![>&\d])")
 
 
 @rule(

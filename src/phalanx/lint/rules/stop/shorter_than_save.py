@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.facts.rows import settled
 from phalanx.lint.capacity import LaunchTemplate
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_SAVE = re.compile(r"SAVE|SAVING|CHECKPOINT|CKPT|SNAPSHOT|FLUSH|SHUTDOWN|GRACE|DRAIN")
-_UNIT = re.compile(r"_(SECONDS|SECS?|S|MINUTES|MINS?)$")
-_EVERY = re.compile(
+_SAVE = Pattern(r"SAVE|SAVING|CHECKPOINT|CKPT|SNAPSHOT|FLUSH|SHUTDOWN|GRACE|DRAIN")
+_UNIT = Pattern(r"_(SECONDS|SECS?|S|MINUTES|MINS?)$")
+_EVERY = Pattern(
     r"INTERVAL|EVERY|PERIOD|FREQ|CADENCE|STEPS?_|MIN_|MAX_AGE|KEEP|RETENTION|DELAY|BACKOFF|POLL"
 )
-_FLAG = re.compile(
+_FLAG = Pattern(
     r"--(?:[\w-]*(?:save|checkpoint|ckpt|shutdown|grace)[\w-]*[-_](?:seconds|secs?|timeout)"
     r"|grace(?:ful)?[-_](?:period|shutdown[-_]timeout))[=\s]+(\d+)(?:s|\b)"
 )

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.entity import Node
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import trains
 from phalanx.lint.values import HOLE, Unknown
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_FLAG = re.compile(
+_FLAG = Pattern(
     r"--(?:[\w-]*(?:checkpoint|ckpt|snapshot)[\w-]*|save|(?:output|save|log|run)s?)"
     r"(?<!interval)(?<!every)(?<!freq)(?<!steps)"
     r"(?:[-_](?:dir|path|folder|root))?[=\s]+[\"']?([\w./${}:@\ue000-]+)",
     re.IGNORECASE,
 )
-_NAME = re.compile(
+_NAME = Pattern(
     r"(?:CHECKPOINT|CKPT|OUTPUT|SNAPSHOT|SAVE)S?_?(?:DIR|PATH|FOLDER|ROOT|LOCATION|URI)S?$"
 )
-_SHARED = re.compile(r"fsx|lustre|efs|nfs|shared|s3|gpfs|weka|beegfs|home", re.IGNORECASE)
-_PLACE = re.compile(r"(?:/|\./|\.\./)?[\w.-]+(?:/[\w.@-]*)*")
+_SHARED = Pattern(r"fsx|lustre|efs|nfs|shared|s3|gpfs|weka|beegfs|home", re.IGNORECASE)
+_PLACE = Pattern(r"(?:/|\./|\.\./)?[\w.-]+(?:/[\w.@-]*)*")
 
 
 @rule(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.infra import Bucket
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
-_MODELS = re.compile(r"model|weight|artifact|artefact|registry|lora|adapter", re.IGNORECASE)
+_MODELS = Pattern(r"model|weight|artifact|artefact|registry|lora|adapter", re.IGNORECASE)
 
 
 @rule(

@@ -7,10 +7,11 @@ import re
 from phalanx.facts.instances import InstanceType, instance
 from phalanx.lint.capacity import CapacityProvider, LaunchTemplate
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
-_USES = re.compile(r"nvme|mkfs|mdadm|ephemeral|instance.?store|raid|/scratch|local.?ssd", re.I)
+_USES = Pattern(r"nvme|mkfs|mdadm|ephemeral|instance.?store|raid|/scratch|local.?ssd", re.I)
 _LOCAL = "managedInstancesProvider.instanceLaunchTemplate.localStorageConfiguration"
 
 

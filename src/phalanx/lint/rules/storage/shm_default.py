@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.facts.rows import settled
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_FLAG = re.compile(
+_FLAG = Pattern(
     r"--(?:[\w-]*(?:data)?loader[-_])?num[-_]workers[=\s]+(\d+)"
     r"|--(?:data)?loader[-_]workers[=\s]+(\d+)|--workers[=\s]+(\d+)"
 )

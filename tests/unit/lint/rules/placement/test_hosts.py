@@ -121,3 +121,19 @@ def test_an_image_or_data_that_cannot_be_known() -> None:
     data = {"Ref": "Data"}
     text = template(InstanceType="g5.xlarge", ImageId=PLAIN, UserData=data)
     assert only(REGISTERS, text) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "image", "count"),
+    [
+        ("g5.xlarge", {"ImageType": "ECS_AL2023"}, 1),
+        ("g5.xlarge", {"ImageType": "ECS_AL2023_NVIDIA"}, 0),
+        ("g5.xlarge", {"ImageType": "ECS_AL2023", "ImageIdOverride": "ami-1"}, 0),
+        ("g5.xlarge", {"ImageType": {"Ref": "Kind"}}, 0),
+        ("m6i.large", {"ImageType": "ECS_AL2023"}, 0),
+    ],
+)
+def test_hosts_of_batch(kind: str, image: dict[str, object], count: int) -> None:
+    inner = {"Type": "EC2", "InstanceTypes": [kind], "Ec2Configuration": [image]}
+    text = stack(E=("AWS::Batch::ComputeEnvironment", {"ComputeResources": inner}))
+    assert [severity for severity, _ in only(REGISTERS, text)] == ["warning"] * count
