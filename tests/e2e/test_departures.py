@@ -34,79 +34,76 @@ def outcomes(gang: Gang) -> dict[str, dict]:
     return found
 
 
-def last_step(gang: Gang, rank: int, attempt: int = 0) -> int:
-    return max(line.step for line in gang.lines(rank) if line.attempt == attempt)
-
-
-def resumed_at(gang: Gang, rank: int) -> int:
-    return gang.lines(rank)[-1].resumed
-
-
-def assert_nothing_was_lost(gang: Gang) -> None:
-    last = {last_step(gang, rank) for rank in range(gang.world_size)}
-    assert len(last) == 1
-    assert {resumed_at(gang, rank) for rank in range(gang.world_size)} == {last.pop() + 1}
-    assert all(
-        [line.step for line in gang.lines(rank)] == list(range(gang.steps))
+def last_step(gang: Gang, attempt: int) -> int:
+    """The step that every rank finished last in an attempt."""
+    last = {
+        max(line.step for line in gang.lines(rank) if line.attempt == attempt)
         for rank in range(gang.world_size)
-    )
+    }
+    assert len(last) == 1
+    return last.pop()
 
 
-def test_a_spot_notice_with_two_minutes_to_go(new_gang, service):
-    gang = new_gang(nodes=2, ranks=2, steps=120, step_s=0.04, every=1000).start()
-    gang.reach(10)
-    service.once[ACTION] = action_in(120)
-    status = gang.wait(90)
-    assert status["phase"] == "Succeeded", status
-    (past,) = status["history"]
-    assert past["first_cause"]["class"] == "SpotInterruption"
-    assert past["counted"] is False
-    slot = past["first_cause"]["slot"]
-    assert [task["incarnation"] for task in status["tasks"]] == [int(s == slot) for s in (0, 1)]
-    assert_nothing_was_lost(gang)
-    (outcome,) = outcomes(gang).values()
-    assert outcome["declined"] is None
-    assert outcome["saved"].endswith("-0")
-    gang.assert_nothing_lives()
+def resumed_at(gang: Gang, attempt: int) -> int:
+    """The step that every rank resumed from in an attempt."""
+    resumed = {
+        line.resumed
+        for rank in range(gang.world_size)
+        for line in gang.lines(rank)
+        if line.attempt == attempt
+    }
+    assert len(resumed) == 1
+    return resumed.pop()
 
 
-def test_advice_saves_and_a_notice_with_two_seconds_to_go(new_gang, service):
-    gang = new_gang(nodes=2, ranks=2, steps=200, step_s=0.05, every=1000).start()
-    gang.reach(10)
+def assert_nothing_was_lost(gang: Gang, attempt: int) -> None:
+    """Between this attempt and the next."""
+    assert resumed_at(gang, attempt + 1) == last_step(gang, attempt) + 1
+
+
+def test_a_life_full_of_notices(new_gang, service):
+    """Advice, a Spot notice with 120 s and one with 2 s to go, SIGTERM, a stop that saves."""
+    gang = new_gang(nodes=2, ranks=2, steps=5000, step_s=0.03, every=10000).start()
+    gang.reach(5)
     service.bodies[ADVICE] = '{"noticeTime": "2026-01-01T00:00:00Z"}'
     until(lambda: len(outcomes(gang)) == 2)
+    del service.bodies[ADVICE]
     assert {outcome["saved"] for outcome in outcomes(gang).values()} == {gang.head().checkpoint}
     assert gang.status()["attempt"] == 0
+
+    service.once[ACTION] = action_in(120)
+    gang.reach(0, attempt=1)
+    assert_nothing_was_lost(gang, 0)
     service.once[ACTION] = action_in(2)
-    status = gang.wait(90)
-    assert status["phase"] == "Succeeded", status
-    assert [cause[0] for cause in gang.causes()] == ["SpotInterruption"]
-    (outcome,) = [said for name, said in outcomes(gang).items() if name.startswith("spot-")]
-    if outcome["saved"]:
-        assert_nothing_was_lost(gang)
+    gang.reach(0, attempt=2)
+    found = outcomes(gang)
+    in_time, short = (
+        next(said for name, said in found.items() if name.startswith("spot-") and name[-2:] == end)
+        for end in ("-0", "-1")
+    )
+    assert in_time["declined"] is None
+    assert in_time["saved"].endswith("-0")
+    if short["saved"]:
+        assert_nothing_was_lost(gang, 1)
     else:
-        assert outcome["declined"]
-        assert len({resumed_at(gang, rank) for rank in range(4)}) == 1
-    gang.assert_nothing_lives()
-
-
-def test_sigterm_to_an_agent_and_then_a_stop_that_saves(new_gang):
-    gang = new_gang(nodes=2, ranks=2, steps=2000, step_s=0.03, every=5000).start()
-    gang.reach(10)
+        assert short["declined"]
+        assert resumed_at(gang, 2) == resumed_at(gang, 1)
     os.kill(gang.agent_pid(1), signal.SIGTERM)
-    gang.reach(20, attempt=1)
-    assert gang.causes() == [("HostLost", 1, None)]
-    assert {resumed_at(gang, rank) for rank in range(4)} == {last_step(gang, 0) + 1}
+    gang.reach(0, attempt=3)
+    assert_nothing_was_lost(gang, 2)
+    assert [cause[0] for cause in gang.causes()] == ["SpotInterruption"] * 2 + ["HostLost"]
+    assert gang.causes()[2][1] == 1
+    assert gang.status()["restarts"] == {"counted": 0, "uncounted": 3}
+    assert "all ranks saved" in " ".join(item["says"] for item in gang.why()["evidence"])
+
     status = gang.call("stop", gang.job, "--save")
     assert status["phase"] == "Stopped", status
-    last = {last_step(gang, rank, attempt=1) for rank in range(4)}
-    assert len(last) == 1
-    assert status["checkpoint"]["step"] == last.pop() + 1
+    assert status["checkpoint"]["step"] == last_step(gang, 3) + 1
     gang.assert_nothing_lives()
 
 
-def test_a_save_that_cannot_fit_is_declined(new_gang):
-    gang = new_gang(nodes=1, ranks=2, steps=60, step_s=0.03, every=5, extra="stop: {grace: 0.2s}\n")
+def test_a_save_that_cannot_fit_is_declined(counting):
+    gang = counting(nodes=1, steps=60, step_s=0.03, every=5, extra="stop: {grace: 0.2s}\n")
     gang.start().reach(20)
     os.kill(gang.agent_pid(0), signal.SIGTERM)
     status = gang.wait(90)

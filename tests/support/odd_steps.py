@@ -60,4 +60,4 @@ for step in range(first, steps):
     checkpointer.step(step, loss=loss)
     if "slow" in words and step == 6 and rank == 0:
         with checkpointer.phase("eval"):
-            time.sleep(5)
+            time.sleep(4)

@@ -261,5 +261,7 @@ class CapacityProvider(Entity):
         if self.is_managed_instances:
             path = "managedInstancesProvider.instanceLaunchTemplate.instanceRequirements"
             texts = self.texts(f"{path}.allowedInstanceTypes")
-            return tuple(texts) if not any(re.search(r"\*", t) for t in texts) else ()
+            if len(texts) != len(self.items(f"{path}.allowedInstanceTypes")):
+                return ()
+            return tuple(texts) if not any(re.search(rf"\*|{HOLE}", t) for t in texts) else ()
         return self.scaling_group.instance_types if self.scaling_group else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phalanx.lint import waive
-from phalanx.lint.discover import all_rules
+from phalanx.lint.discover import rules_on
 from phalanx.lint.entity import Entity
 from phalanx.lint.readers.detect import Skipped, read_world
 from phalanx.lint.readers.origin import written
@@ -49,7 +49,8 @@ def lint(
     evidence, which `explain` reads.
     """
     entities, skipped, texts = read_world(files)
-    found = check(World(entities), all_rules() if rules is None else rules)
+    world = World(entities)
+    found = check(world, rules_on(world.kinds) if rules is None else rules)
     noted = [w for name, text in texts.items() for w in waive.in_text(name, text)]
     stay, waived = waive.apply(found, [*waivers, *noted], texts, config)
     return Report(

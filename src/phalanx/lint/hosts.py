@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from phalanx.facts.instances import InstanceType, family, instance
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
 from phalanx.lint.infra import ComputeEnvironment
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.signs import types_of
 from phalanx.lint.workload import Container
+from phalanx.lint.world import World
 
-_PARAMETER = re.compile(
+_PARAMETER = Pattern(
     r"/aws/service/ecs/optimized-ami/(amazon-linux-2023|amazon-linux-2)/(?:(gpu|neuron|inf)/)?"
 )
-_NAME = re.compile(r"(amzn2|al2023)-ami-ecs-(?:(gpu|neuron|inf)-)?")
-_RELEASE = re.compile(r"(?<!\d)(20[12]\d[01]\d[0-3]\d)(?!\d)")
-_FAMILY = re.compile(
+_NAME = Pattern(r"(amzn2|al2023)-ami-ecs-(?:(gpu|neuron|inf)-)?hvm")
+_BOTTLEROCKET = Pattern(r"(bottlerocket)[/-]aws-ecs-\d(-nvidia)?[/-]")
+_RELEASE = Pattern(r"(?<!\d)(20[12]\d[01]\d[0-3]\d)(?!\d)")
+_FAMILY = Pattern(
     r"attribute:ecs\.instance-type\s*(?:=~|matches)\s*[\"']?\^?([a-z][a-z0-9-]*)"
     r"(?:\\?\.(?:\*|\.\*|\+|\.\+))[\"']?\$?\s*$"
 )
-ACCELERATED = re.compile(r"(?:g|p|gr|trn|inf|dl)\d[\w-]*\.")
+ACCELERATED = Pattern(r"(?:g|p|gr|trn|inf|dl)\d[\w-]*\.")
 """Names of families that hold an accelerator."""
+
+
+_SYSTEMS = {"amazon-linux-2": "al2", "amzn2": "al2", "bottlerocket": "bottlerocket"}
+_PURPOSES = {"gpu": "gpu", "-nvidia": "gpu", "neuron": "neuron", "inf": "neuron"}
 
 
 @dataclass(frozen=True)
 class MachineImage:
     """An image that AWS makes for ECS: `purpose` is gpu, neuron or plain.
 
-    `system` is al2 or al2023; `release` is the day `YYYYMMDD`, empty for the newest.
+    `system` is al2, al2023 or bottlerocket; `release` is the day `YYYYMMDD`, empty for the newest.
     """
 
     purpose: str
@@ -40,11 +46,11 @@ class MachineImage:
 def machine_image(template: LaunchTemplate) -> MachineImage | None:
     """The image of a template, where a parameter's or image's name tells; None otherwise."""
     text = template.text("imageId") or ""
-    found = _PARAMETER.search(text) or _NAME.search(text)
+    found = _PARAMETER.search(text) or _NAME.search(text) or _BOTTLEROCKET.search(text)
     if not found:
         return None
-    system = "al2" if found[1] in ("amazon-linux-2", "amzn2") else "al2023"
-    purpose = {"gpu": "gpu", "neuron": "neuron", "inf": "neuron"}.get(found[2] or "", "plain")
+    system = _SYSTEMS.get(found[1], "al2023")
+    purpose = _PURPOSES.get(found[2] or "", "plain")
     released = _RELEASE.search(text)
     return MachineImage(purpose, system, released[1] if released else "")
 
@@ -78,3 +84,12 @@ def allowed(container: Container) -> list[InstanceType]:
         if match:
             return list(family(match[1]))
     return []
+
+
+def otherwise_set(entity: Entity, path: str, world: World) -> bool:
+    """Another assumption about the conditions of its file gives the entity this member."""
+    return any(
+        other.has(path)
+        for other in world.all(type(entity))
+        if other.address == entity.address and other.scope[0] == entity.scope[0]
+    )

@@ -6,7 +6,7 @@ Compiling is most of what importing the rules costs, and most rules never reach 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -26,9 +26,9 @@ class Pattern:
         """As `re.Pattern.search`."""
         return self._made.search(text)
 
-    def match(self, text: str) -> re.Match[str] | None:
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
         """As `re.Pattern.match`."""
-        return self._made.match(text)
+        return self._made.match(text, start)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """As `re.Pattern.fullmatch`."""
@@ -42,9 +42,9 @@ class Pattern:
         """As `re.Pattern.findall`: texts, or tuples where there are several groups."""
         return self._made.findall(text)
 
-    def sub(self, new: str, text: str) -> str:
+    def sub(self, new: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
         """As `re.Pattern.sub`."""
-        return self._made.sub(new, text)
+        return self._made.sub(new, text, count)
 
     def split(self, text: str) -> list[str]:
         """As `re.Pattern.split`, without groups."""

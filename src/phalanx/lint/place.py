@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from phalanx.lint.pattern import Pattern
+
 Path = tuple[str | int, ...]
-_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_STEP = Pattern(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ it; above a block it covers the block. A waiver without a reason waives nothing 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from phalanx.errors import InputError
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Finding, Severity
 
-_COMMENT = re.compile(r"(?:#|//|/\*)\s*phalanx:\s*ignore\b[ \t]*([^\n]*)")
-_RULES = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*(?:\s*,\s*[A-Za-z][A-Za-z0-9-]*)*)\s*[:—-]?\s*(.*)")
-_BLANK = re.compile(r"\s*(?:#|//|/\*|$)")
+_COMMENT = Pattern(r"(?:#|//|/\*)\s*phalanx:\s*ignore\b[ \t]*([^\n]*)")
+_RULES = Pattern(r"\s*([A-Za-z][A-Za-z0-9-]*(?:\s*,\s*[A-Za-z][A-Za-z0-9-]*)*)\s*[:—-]?\s*(.*)")
+_BLANK = Pattern(r"\s*(?:#|//|/\*|$)")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from phalanx.lint.command import Command
 from phalanx.lint.entity import Entity, Node, Scope
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Origin, Path
 from phalanx.lint.values import HOLE
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from phalanx.lint.capacity import CapacityProvider
     from phalanx.lint.launch import Launcher
 
-_TYPE_PIN = re.compile(
+_TYPE_PIN = Pattern(
     r"attribute:ecs\.instance-type\s*(==|equals|in)\s*(\[[^\]]*\]|[\w.\-*]+)", re.ASCII
 )
 
@@ -61,10 +62,9 @@ class Workload(Entity):
             return ()
         types: list[str] = []
         for provider in providers:
-            group = provider.scaling_group
-            if group is None or not group.instance_types:
+            if not provider.instance_types:
                 return ()
-            types.extend(t for t in group.instance_types if t not in types)
+            types.extend(t for t in provider.instance_types if t not in types)
         return tuple(types)
 
     @cached_property
@@ -108,7 +108,7 @@ class Workload(Entity):
 
 
 _NODE_NAMES = ("NNODES", "NUM_NODES", "NODE_COUNT", "N_NODES", "SLURM_NNODES")
-_CAPACITY_WORD = re.compile(r"capacity|market|lifecycle|purchas|spot|queue", re.IGNORECASE)
+_CAPACITY_WORD = Pattern(r"capacity|market|lifecycle|purchas|spot|queue", re.IGNORECASE)
 
 
 class TaskDefinition(Workload):

@@ -39,6 +39,11 @@ class World:
         if entity.address:
             self._by_address[entity.scope, entity.address] = entity
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Names of the classes of its entities, and of the classes above them."""
+        return frozenset(kind.__name__ for kind in self._by_kind)
+
     def all(self, kind: type[E]) -> list[E]:
         """Every entity of a kind, over all files and assumptions."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]

@@ -15,6 +15,9 @@ from phalanx.verdict.first_cause import first_cause
 from phalanx.verdict.hang import hang_cause
 from phalanx.words import FailureClass, Outcome, TaskState
 
+HANG_PATIENCE = 3
+"""Times the usual wait: a slot that says nothing after a hang counts as frozen and is moved."""
+
 _WORTH_A_WAIT = frozenset(
     {
         FailureClass.NETWORK_FAULT,
@@ -109,7 +112,8 @@ def _may_be_an_echo(
     if cause.failure not in _WORTH_A_WAIT and not in_teardown:
         return False
     newest_ns = max(e.at_ns for e in bad_ends)
-    return look.age_s(newest_ns) < look.timing.settle_s
+    patience = HANG_PATIENCE if cause.failure is FailureClass.HANG else 1
+    return look.age_s(newest_ns) < look.timing.settle_s * patience
 
 
 def _foreign_world(look: Look) -> Decision | None:

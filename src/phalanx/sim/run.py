@@ -99,7 +99,8 @@ def _is_over(scene: Scene, last_s: float) -> bool:
     if record is None or record.ended_ns is None:
         return False
     rested_s = (scene.loop.now_ns + EPOCH_NS - record.ended_ns) / SECOND_NS
-    return scene.loop.now_s > last_s and rested_s > REST_S
+    is_swept = record.sweeps >= 2 or rested_s > 4 * REST_S
+    return is_swept and scene.loop.now_s > last_s and rested_s > REST_S
 
 
 def shrink(outcome: Outcome, options: Options | None = None) -> Outcome:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from phalanx.cli.rules import command
 from phalanx.errors import InputError
-from phalanx.lint.discover import all_rules, find_rule
+from phalanx.lint.discover import all_rules, find_rule, rules_on
 from phalanx.lint.output.pages import pages
 from phalanx.lint.rule import Rule
 
@@ -72,6 +72,15 @@ def test_it_is_found_by_id_and_slug_and_has_a_page(rule: Rule[Any]) -> None:
     made = pages(all_rules())
     assert f"[{rule.id}]" in made["README.md"]
     assert rule.why in made[f"{rule.areas[0]}.md"]
+
+
+def test_only_the_rules_of_a_kind_are_taken() -> None:
+    kinds = {rule.on.__name__ for rule in all_rules()}
+    assert len(kinds) > 5
+    for kind in kinds:
+        wanted = tuple(rule for rule in all_rules() if rule.on.__name__ == kind)
+        assert rules_on(frozenset({kind})) == wanted
+    assert rules_on(frozenset()) == ()
 
 
 def run(*words: str) -> str:

@@ -170,6 +170,11 @@ class TestRestartRules:
         decision = self.decide(fruitless=4)
         assert (decision.record.attempt, decision.record.fruitless) == (1, 0)
 
+    def test_the_commit_that_was_there_before_forgives_nothing(self) -> None:
+        self.killed = replace(self.killed, head=Head(1, "0000000010-0"))
+        decision = self.decide(fruitless=0, head_at_open="0000000010-0")
+        assert (decision.record.attempt, decision.record.fruitless) == (1, 1)
+
     @pytest.mark.parametrize(
         ("fruitless", "wait_s"), [(0, 0), (1, 1), (2, 2), (3, 4), (7, 60), (20, 60)]
     )
@@ -238,6 +243,15 @@ class TestEnding:
         assert len(waits.actions) == 2
         assert ends.record.phase is Phase.FAILED
         assert ends.record.ended_ns == seconds(1)
+
+    def test_every_living_task_is_told_to_end(self) -> None:
+        job = record(ending=Phase.FAILED, ending_since_ns=T0, phase=Phase.STOPPING)
+        states = (task(0, TaskState.PENDING), task(1, TaskState.STOPPING), task(1, incarnation=4))
+        gone = task(0, TaskState.STOPPED, incarnation=7)
+        decision = ending.bring_down(look(job, Observed(tasks=(*states, gone))))
+        assert decision is not None
+        told = {a.task.id for a in decision.actions if isinstance(a, Stop)}
+        assert told == {one.id for one in states}
 
     def test_a_zombie_does_not_hold_it_up_for_ever(self) -> None:
         job = record(ending=Phase.FAILED, ending_since_ns=T0, phase=Phase.STOPPING)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from phalanx.lint import capacity, infra, launch
 from phalanx.lint.entity import Entity, Scope
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Origin, Path
 from phalanx.lint.readers.build import job_definition, task_definition
 from phalanx.lint.readers.cfn_eval import NO_VALUE, Template, assumptions
@@ -65,7 +65,7 @@ VERBATIM = frozenset(
 )
 """Members whose keys are data or another language's words: kept as they are written."""
 _EXTRA: dict[str, Path] = {"AWS::EC2::LaunchTemplate": ("LaunchTemplateData",)}
-_ACRONYM = re.compile(r"[A-Z]+(?=[A-Z][a-z]|$)|[A-Z]")
+_ACRONYM = Pattern(r"[A-Z]+(?=[A-Z][a-z]|$)|[A-Z]")
 _ODD = {"FSxWindowsFileServerVolumeConfiguration": "fsxWindowsFileServerVolumeConfiguration"}
 
 

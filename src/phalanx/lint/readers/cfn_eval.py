@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import product
 from typing import Any
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Path
 from phalanx.lint.values import HOLE, UNKNOWN, Ref, Unknown
 
 NO_VALUE = object()
-_SUB = re.compile(r"\$\{([^!}][^}]*)\}")
+_SUB = Pattern(r"\$\{([^!}][^}]*)\}")
 _ASSUMPTIONS_MAX = 24
 _ZONES = 6
 

@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Path, Place, Span, spell
 from phalanx.lint.readers.build import with_containers
 from phalanx.lint.readers.origin import DocumentOrigin
@@ -14,9 +15,9 @@ from phalanx.lint.values import HOLE
 from phalanx.lint.workload import ComposeService
 from phalanx.spec.places import Document
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([bkmgt]?)i?b?\s*", re.IGNORECASE)
+_SIZE = Pattern(r"\s*(\d+(?:\.\d+)?)\s*([bkmgt]?)i?b?\s*", re.IGNORECASE)
 _UNIT = {"": 1 / 2**20, "b": 1 / 2**20, "k": 1 / 2**10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
-_VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^}]*))?[^}]*\}|\$(\w+)")
+_VARIABLE = Pattern(r"\$\{(\w+)(?::?-([^}]*))?[^}]*\}|\$(\w+)")
 _OWN: dict[str, Path] = {
     "resourceRequirements": ("deploy", "resources", "reservations", "devices"),
     "linuxParameters.sharedMemorySize": ("shm_size",),

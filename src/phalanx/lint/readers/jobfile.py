@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Path, Place, Span
 from phalanx.lint.readers.build import with_containers
 from phalanx.lint.readers.origin import DocumentOrigin
 from phalanx.lint.workload import JobFile
 from phalanx.spec.places import Document
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB|TiB|KB|MB|GB|TB)?")
+_SIZE = Pattern(r"(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB|TiB|KB|MB|GB|TB)?")
 _MIB = {"KiB": 2**-10, "MiB": 1.0, "GiB": 2.0**10, "TiB": 2.0**20}
 _OWN: dict[tuple[str, ...], Path] = {
     ("environment",): ("env",),

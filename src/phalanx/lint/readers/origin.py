@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Path, Place, Span, spell
 from phalanx.spec.places import Document
 
@@ -104,7 +104,7 @@ class DocumentOrigin:
         return next((k for k in value if isinstance(k, str) and k.lower() == folded), None)
 
 
-_SCALAR = re.compile(
+_SCALAR = Pattern(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\n]|\'\')*\'|[^\s,\[\]{}#][^\n,\[\]{}#]*?(?=\s*(?:[\n,\]}#]|$))'
 )
 

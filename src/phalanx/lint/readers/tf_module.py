@@ -119,7 +119,7 @@ class Module:
             address = ".".join(["data", *path[:2]])
             document = self._policy_document(path)
             if document is None:
-                document = self._public_parameter(path)
+                document = self._public_parameter(path) or self._image_name(path)
             return (document, 3) if document is not None else (Ref(self.prefix + address, ""), 2)
         if name in ("path", "terraform"):
             return (self.folder if first in ("module", "root") else UNKNOWN), 1
@@ -198,6 +198,19 @@ class Module:
                 if name.endswith("/recommended"):
                     return json.dumps({"image_id": f"resolve:ssm:{name}/image_id"})
                 return f"resolve:ssm:{name}"
+        return None
+
+    def _image_name(self, path: Sequence[str]) -> Any:
+        """The name, or pattern of names, of the image that a data source looks up."""
+        if len(path) < 3 or path[0] != "aws_ami" or path[2] not in ("id", "image_id"):
+            return None
+        for block in self.blocks:
+            if block.kind == "data" and block.labels == tuple(path[:2]):
+                held = self.contents(block.body, self.evaluator).get("filter")
+                for item in held if isinstance(held, list) else ():
+                    values = item.get("values")
+                    if item.get("name") == "name" and isinstance(values, list) and len(values) == 1:
+                        return values[0] if isinstance(values[0], str) else None
         return None
 
     # Resources.

@@ -7,12 +7,12 @@ merges a block into its parent. Whatever is not named is snake_case made lowerCa
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from phalanx.lint import capacity, infra, launch, workload
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Path
 from phalanx.lint.readers.hcl_functions import Encoded
 from phalanx.lint.values import HOLE, UNKNOWN
@@ -189,9 +189,9 @@ SHAPES: dict[str, Shape] = {
     "aws_guardduty_detector_feature": Shape(infra.Detector),
     "aws_cloudtrail": Shape(infra.Trail),
 }
-_BARE = re.compile(rf"([:,\[]\s*)({HOLE})(?=\s*[,}}\]])")
-_SNAKE = re.compile(r"_+([a-z0-9])")
-_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_BARE = Pattern(rf"([:,\[]\s*)({HOLE})(?=\s*[,}}\]])")
+_SNAKE = Pattern(r"_+([a-z0-9])")
+_CAMEL = Pattern(r"(?<=[a-z0-9])([A-Z])")
 Moves = dict[Path, Path]
 """Normalised path → path in the provider's words."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.lint.capacity import LaunchTemplate, PlacementGroup, Subnet
+from phalanx.lint.hosts import otherwise_set
 from phalanx.lint.infra import ComputeEnvironment
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
@@ -40,7 +41,7 @@ def batch_nodes_apart(environment: ComputeEnvironment, world: World) -> Found:
         if known and len(set(zones)) > 1:
             yield Hit(environment, f"{_HOW}.subnets")
         return
-    if environment.has(f"{_HOW}.placementGroup") or environment.number(f"{_HOW}.maxvCpus") == 0:
+    if otherwise_set(environment, f"{_HOW}.placementGroup", world):
         return
     for key in ("launchTemplateId", "launchTemplateName"):
         link = environment.raw(f"{_HOW}.launchTemplate.{key}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.facts.instances import API_PAGE
 from phalanx.lint.hosts import allowed
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_UVERBS = re.compile(r"/dev/infiniband/uverbs(\d+)$")
+_UVERBS = Pattern(r"/dev/infiniband/uverbs(\d+)$")
 
 
 @rule(

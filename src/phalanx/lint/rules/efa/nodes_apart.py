@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.lint.capacity import LaunchTemplate, ScalingGroup
+from phalanx.lint.hosts import otherwise_set
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
@@ -41,7 +42,9 @@ def efa_nodes_apart(group: ScalingGroup, world: World) -> Found:
         if strategy:
             yield Hit(placement, "strategy", f"Strategy {strategy}: only cluster serves EFA")
         return
-    if _in_block(template) or group.has("placementGroup") or template.has("placement.groupName"):
+    if _in_block(template) or otherwise_set(template, "placement.groupName", world):
+        return
+    if otherwise_set(group, "placementGroup", world):
         return
     zones = group.zones or ()
     if len(zones) > 1:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import trains
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_VARIABLE = re.compile(r"\$(?:\{(\w+)[^}]*\}|\((\w+)\)|([A-Za-z_]\w*))")
-_PLAIN = re.compile(r"[\w:/.=,@+-]*")
+_VARIABLE = Pattern(r"\$(?:\{(\w+)[^}]*\}|\((\w+)\)|([A-Za-z_]\w*))")
+_PLAIN = Pattern(r"[\w:/.=,@+-]*")
 _OWN_DOLLAR = frozenset({"awk", "gawk", "jq", "sed", "perl", "envsubst", "grep", "psql"})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import is_ray, nodes_of, trains
 from phalanx.lint.workload import Container
@@ -11,7 +12,7 @@ from phalanx.lint.world import World
 
 _OFF = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 _SIGNS = ("TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "TORCH_NCCL_BLOCKING_WAIT", *_OFF)
-_FLAG = re.compile(r"--?(?:ddp|dist|distributed|nccl|pg|process_group)?[-_.]?timeout\w*", re.I)
+_FLAG = Pattern(r"--?(?:ddp|dist|distributed|nccl|pg|process_group)?[-_.]?timeout\w*", re.I)
 
 
 @rule(

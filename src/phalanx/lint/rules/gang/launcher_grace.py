@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_LAUNCHER = re.compile(r"\btorchrun\b|torch\.distributed\.(?:run|launch)\b")
-_OWN = re.compile(r"--shutdown[-_]timeout[=\s]+[\"']?(\d+)")
+_LAUNCHER = Pattern(r"\btorchrun\b|torch\.distributed\.(?:run|launch)\b")
+_OWN = Pattern(r"--shutdown[-_]timeout[=\s]+[\"']?(\d+)")
 _DEFAULT_S = 30
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import nodes_of
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
 _LOCAL = r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1)"
-_FALLBACK = re.compile(
+_FALLBACK = Pattern(
     rf"\$\{{\w+:?[-=]\"?{_LOCAL}|\|\|\s*(?:echo\s+|\w+=)\"?{_LOCAL}|\w+=\"?{_LOCAL}\"?\s*;?\s*fi\b"
+    rf"|get(?:env)?\(\s*['\"]\w+['\"]\s*,\s*['\"]{_LOCAL}['\"]"
 )
-_FIXED = re.compile(rf"--(?:rdzv[-_]endpoint|master[-_]addr|rdzv)[=\s]+{_LOCAL}")
+_FIXED = Pattern(rf"--(?:rdzv[-_]endpoint|master[-_]addr|rdzv)[=\s]+{_LOCAL}")
 _ADDRESS = ("MASTER_ADDR", "RDZV_ENDPOINT", "RDZV_HOST", "HEAD_ADDR", "MASTER_HOST")
 
 

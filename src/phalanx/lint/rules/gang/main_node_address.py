@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container, JobDefinition
 from phalanx.lint.world import World
 
 _NAME = "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"
-_HANDLED = re.compile(rf"\$\{{{_NAME}:?-|AWS_BATCH_JOB_MAIN_NODE_INDEX|-[zn]\s+\"?\$\{{?{_NAME}")
+_HANDLED = Pattern(rf"\$\{{{_NAME}:?-|AWS_BATCH_JOB_MAIN_NODE_INDEX|-[zn]\s+\"?\$\{{?{_NAME}")
 
 
 @rule(

@@ -6,12 +6,13 @@ import re
 
 from phalanx.lint.entity import Entity
 from phalanx.lint.infra import DiscoveryService
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import is_ray
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_HEAD = re.compile(r"--address[=\s]+[\"']?((?:[a-z][\w-]*\.)+[a-z][\w-]*)(?::\d+)?", re.IGNORECASE)
+_HEAD = Pattern(r"--address[=\s]+[\"']?((?:[a-z][\w-]*\.)+[a-z][\w-]*)(?::\d+)?", re.IGNORECASE)
 _TTL_MAX_S = 15
 
 

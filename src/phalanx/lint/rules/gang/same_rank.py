@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.launch import EventTarget, Launcher, RunTask, Service
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import nodes_of
 from phalanx.lint.world import World
 
 _RANKS = ("NODE_RANK", "GROUP_RANK", "RANK", "MACHINE_RANK")
-_FLAG = re.compile(r"--(?:node|machine)[-_]rank[=\s]+[\"']?\d+")
+_FLAG = Pattern(r"--(?:node|machine)[-_]rank[=\s]+[\"']?\d+")
 
 
 @rule(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.hosts import allowed
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_CUDA = re.compile(
+_CUDA = Pattern(
     r"(?:cuda[-_:/]?|nvidia/cuda:)v?(\d{1,2})(?:\.(\d{1,2}))?(?![\d])"
     r"|(?:^|[-_:.+])cu(\d{2})(\d)(?!\d)"
 )

@@ -6,12 +6,13 @@ import re
 
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.hosts import template_types
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
-_RELOAD = re.compile(r"systemctl\s+(?:--\S+\s+)*daemon-re(?:load|exec)")
-_LATER = re.compile(r"cron\.|/etc/cron|crontab|OnCalendar|OnUnitActiveSec|dnf-automatic|yum-cron")
-_CURED = re.compile(r"create-dev-char-symlinks|cgroupdriver=cgroupfs")
+_RELOAD = Pattern(r"systemctl\s+(?:--\S+\s+)*daemon-re(?:load|exec)")
+_LATER = Pattern(r"cron\.|/etc/cron|crontab|OnCalendar|OnUnitActiveSec|dnf-automatic|yum-cron")
+_CURED = Pattern(r"create-dev-char-symlinks|cgroupdriver=cgroupfs")
 
 
 @rule(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
 _NAME = "NVIDIA_DRIVER_CAPABILITIES"
-_PLAIN = re.compile(
+_PLAIN = Pattern(
     r"(?:^|/)(?:python|ubuntu|debian|amazonlinux|alpine|fedora|rockylinux|node|golang)(?::[\w.-]+)?$"
 )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.hosts import machine_image, template_types
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
 
-_UPDATE = re.compile(
+_UPDATE = Pattern(
     r"(?:yum|dnf|apt-get|apt)\s+(?:-\S+\s+)*(?:update|upgrade|install)\s+[^\n;&|]*"
     r"(?:nvidia-driver|nvidia-kmod|kmod-nvidia|nvidia-open|cuda-drivers|xorg-x11-drv-nvidia)"
     r"|NVIDIA-Linux-\S+\.run"

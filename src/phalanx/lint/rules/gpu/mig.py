@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Environment
 from phalanx.lint.world import World
 
-_HOST = re.compile(r"nvidia-smi\s+(?:-\w+\s+\S+\s+)*(?:mig\b|-mig\b|--multi-instance)|nvidia-mig-")
-_SLICES = re.compile(r"^MIG-|nvidia\.com/mig-|^\d+:\d+$")
+_HOST = Pattern(r"nvidia-smi\s+(?:-\w+\s+\S+\s+)*(?:mig\b|-mig\b|--multi-instance)|nvidia-mig-")
+_SLICES = Pattern(r"^MIG-|nvidia\.com/mig-|^\d+:\d+$")
 _VARIABLES = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "NVIDIA_MIG_CONFIG_DEVICES")
 
 

@@ -44,10 +44,10 @@ def gpu_sharing_mixed(task: TaskDefinition, world: World) -> Found:
     if counted and shared:
         yield Hit(counted[0], "value", "One container asks for whole cards, another shares by MPS")
     if counted or shared:
-        yield from _helpers(task)
+        yield from _beside(task)
 
 
-def _helpers(task: TaskDefinition) -> Found:
+def _beside(task: TaskDefinition) -> Found:
     for container in task.containers:
         variable = container.environment.get("NVIDIA_VISIBLE_DEVICES")
         helps_itself = variable and (variable.content or "").lower() not in NONE

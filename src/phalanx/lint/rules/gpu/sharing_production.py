@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from phalanx.lint.launch import Service
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.gpu.manual_sharing import shares_by_hand
 from phalanx.lint.rules.gpu.sharing_mixed import API
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_PRODUCTION = re.compile(r"(?:^|[-_./])prod(?:uction)?(?:$|[-_./])", re.IGNORECASE)
-_STAGE = re.compile(r"env|stage|tier", re.IGNORECASE)
+_PRODUCTION = Pattern(r"(?:^|[-_./])prod(?:uction)?(?:$|[-_./])", re.IGNORECASE)
+_STAGE = Pattern(r"env|stage|tier", re.IGNORECASE)
 
 
 @rule(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import TaskDefinition
 from phalanx.lint.world import World
 
-_INSTALL = re.compile(r"ecs-anywhere-install[\w.-]*\.sh(?P<rest>(?:\\\n|[^\n;&|])*)")
-_RUN = re.compile(r"(?:sudo\s+|ba)?sh\s+\S*$|\./\S*$|sudo\s+\S*$|^\s*\S*$")
+_INSTALL = Pattern(r"ecs-anywhere-install[\w.-]*\.sh(?P<rest>(?:\\\n|[^\n;&|])*)")
+_RUN = Pattern(r"(?:sudo\s+|ba)?sh\s+\S*$|\./\S*$|sudo\s+\S*$|^\s*\S*$")
 
 
 @rule(

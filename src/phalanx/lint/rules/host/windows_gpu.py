@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_WINDOWS = re.compile(
+_WINDOWS = Pattern(
     r"ecs\.os-(?:type|family)\s*(?:==|=~|equals|matches)\s*\"?windows", re.IGNORECASE
 )
 

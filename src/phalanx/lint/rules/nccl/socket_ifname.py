@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.values import HOLE
 from phalanx.lint.workload import Environment, Workload
 from phalanx.lint.world import World
 
 _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
-_LOCAL = re.compile(r"(?:lo|docker\w*|br-\w*|virbr\w*|veth\w*|ecs-bridge)$")
-_HOSTS = re.compile(r"(?:en[sop]?\w*)$")
-_FABRIC = re.compile(r"(?:efa|rdmap|ib)\w*$")
+_LOCAL = Pattern(r"(?:lo|docker\w*|br-\w*|virbr\w*|veth\w*|ecs-bridge)$")
+_HOSTS = Pattern(r"(?:en[sop]?\w*)$")
+_FABRIC = Pattern(r"(?:efa|rdmap|ib)\w*$")
 
 
 @rule(

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.neuron.managed_and_manual import PAGE
 from phalanx.lint.signs import serves
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_COMPILES = re.compile(
+_COMPILES = Pattern(
     r"\bneuronx?-cc\b|\bneuron_parallel_compile\b|optimum-cli\s+export\s+neuronx?\b"
     r"|torch_neuronx?\.trace\b|\bcompile[-_](?:model|neuron)\w*|--compile(?:[-_]model)?\b"
     r"|\bneuron[-_]compile\b"
 )
-_READY = re.compile(r"compiled|artifact|neff|compile_cache_url=s3:", re.IGNORECASE)
-_HUB = re.compile(
+_READY = Pattern(r"compiled|artifact|neff|compile_cache_url=s3:", re.IGNORECASE)
+_HUB = Pattern(
     r"(?:--model(?:[-_]id)?|serve|MODEL_ID|MODEL)[=\s]+[A-Za-z0-9][\w.-]*/[\w.-]+(?=\s|$)"
 )
-_ENGINE = re.compile(r"\bvllm\b|text-generation-launcher|\btgi\b|optimum", re.IGNORECASE)
+_ENGINE = Pattern(r"\bvllm\b|text-generation-launcher|\btgi\b|optimum", re.IGNORECASE)
 
 
 @rule(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.facts.instances import API_PAGE
 from phalanx.lint.hosts import allowed
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.neuron.managed_and_manual import PAGE
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_DEVICE = re.compile(r"/dev/neuron(\d+)$")
+_DEVICE = Pattern(r"/dev/neuron(\d+)$")
 
 
 @rule(

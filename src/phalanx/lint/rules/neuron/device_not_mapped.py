@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.capacity import LaunchTemplate
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_TYPE = re.compile(r"(?:inf|trn)\d")
+_TYPE = Pattern(r"(?:inf|trn)\d")
 
 
 @rule(

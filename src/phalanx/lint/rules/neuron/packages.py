@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.hosts import allowed
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_NEW = re.compile(r"neuronx")
-_OLD = re.compile(r"(?:torch|pytorch|tensorflow|mxnet)[-_]?(?:inference[-_])?neuron(?!x)")
+_NEW = Pattern(r"neuronx")
+_OLD = Pattern(r"(?:torch|pytorch|tensorflow|mxnet)[-_]?(?:inference[-_])?neuron(?!x)")
 
 
 @rule(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from phalanx.lint.capacity import CapacityProvider, ScalingGroup
 from phalanx.lint.entity import Entity
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.neuron.managed_and_manual import PAGE
 from phalanx.lint.world import World
@@ -14,7 +14,7 @@ from phalanx.lint.world import World
 _ALLOWED = (
     "managedInstancesProvider.instanceLaunchTemplate.instanceRequirements.allowedInstanceTypes"
 )
-_LATER = re.compile(r"(trn2\w*|inf1|trn1n)[.*]")
+_LATER = Pattern(r"(trn2\w*|inf1|trn1n)[.*]")
 
 
 @rule(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from phalanx.lint.entity import Entity, Node
 from phalanx.lint.launch import Launcher
+from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import TaskDefinition
 from phalanx.lint.world import World
 
-_BARE = re.compile(r"(?:^|[\s(])(ecs\.[\w-]+)\s*(?:==|=~|!=|in\b|equals)")
-_STAR = re.compile(r"(==|equals)\s*[\"']?([\w.-]*\*[\w.*-]*)")
-_GLOB = re.compile(r"=~\s*[\"']?(\*[\w.*-]*)")
+_BARE = Pattern(r"(?:^|[\s(])(ecs\.[\w-]+)\s*(?:==|=~|!=|in\b|equals)")
+_STAR = Pattern(r"(==|equals)\s*[\"']?([\w.-]*\*[\w.*-]*)")
+_GLOB = Pattern(r"=~\s*[\"']?(\*[\w.*-]*)")
 
 
 @rule(

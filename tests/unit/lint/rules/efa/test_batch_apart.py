@@ -61,3 +61,31 @@ def test_in_cloudformation() -> None:
     """
     where = "Resources.E.Properties.ComputeResources.Subnets"
     assert only("batch-nodes-apart", template, "t.yaml") == [("error", where)]
+
+
+def test_a_group_that_a_parameter_switches_on_is_the_choice_of_the_user() -> None:
+    template = """
+    Parameters:
+      Grouped: {Type: String, Default: "false", AllowedValues: ["true", "false"]}
+    Conditions:
+      IsGrouped: !Equals [!Ref Grouped, "true"]
+    Resources:
+      P: {Type: AWS::EC2::PlacementGroup, Condition: IsGrouped, Properties: {Strategy: cluster}}
+      T:
+        Type: AWS::EC2::LaunchTemplate
+        Properties: {LaunchTemplateData: {NetworkInterfaces: [{InterfaceType: efa}]}}
+      E:
+        Type: AWS::Batch::ComputeEnvironment
+        Properties:
+          ComputeResources:
+            PlacementGroup: !If [IsGrouped, !Ref P, !Ref "AWS::NoValue"]
+            LaunchTemplate: {LaunchTemplateId: !Ref T}
+      A:
+        Type: AWS::AutoScaling::AutoScalingGroup
+        Properties:
+          MaxSize: "4"
+          PlacementGroup: !If [IsGrouped, !Ref P, !Ref "AWS::NoValue"]
+          LaunchTemplate: {LaunchTemplateId: !Ref T, Version: "1"}
+    """
+    assert only(SLUG, template, "t.yaml") == []
+    assert only("efa-nodes-apart", template, "t.yaml") == []

@@ -50,3 +50,11 @@ def test_a_fixed_address_in_the_environment() -> None:
 def test_a_name_without_a_fallback_is_fine() -> None:
     script = "exec torchrun --nnodes $NNODES --rdzv-endpoint ${HEAD:?no head}:29400"
     assert only(SLUG, shell(script, NNODES="4")) == []
+
+
+def test_a_fallback_in_python() -> None:
+    script = "exec python -c \"import os; h = os.environ.get('MASTER_ADDR', 'localhost')\""
+    text = task({"command": ["sh", "-c", script], **environment(NNODES="2")})
+    assert len(only("rendezvous-localhost-fallback", text)) == 1
+    text = task({"command": ["sh", "-c", script], **environment(NNODES="1")})
+    assert only("rendezvous-localhost-fallback", text) == []

@@ -137,3 +137,33 @@ def test_hosts_of_batch(kind: str, image: dict[str, object], count: int) -> None
     inner = {"Type": "EC2", "InstanceTypes": [kind], "Ec2Configuration": [image]}
     text = stack(E=("AWS::Batch::ComputeEnvironment", {"ComputeResources": inner}))
     assert [severity for severity, _ in only(REGISTERS, text)] == ["warning"] * count
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("al2023-ami-ecs-hvm-2023.0.*-kernel-6.1-x86_64", 1),
+        ("amzn2-ami-ecs-hvm-*-x86_64-ebs", 1),
+        ("bottlerocket-aws-ecs-2-x86_64-*", 1),
+        ("bottlerocket-aws-ecs-2-nvidia-x86_64-*", 0),
+        ("al2023-ami-ecs-gpu-hvm-*", 0),
+        ("al2023-ami-ecs-*", 0),
+        ("${var.name}", 0),
+    ],
+)
+def test_an_image_that_is_looked_up_by_name(name: str, count: int) -> None:
+    text = f"""
+    data "aws_ami" "ecs" {{
+      most_recent = true
+      owners      = ["amazon"]
+      filter {{
+        name   = "name"
+        values = ["{name}"]
+      }}
+    }}
+    resource "aws_launch_template" "t" {{
+      instance_type = "g5.xlarge"
+      image_id      = data.aws_ami.ecs.id
+    }}
+    """
+    assert len(only(REGISTERS, text, "m.tf")) == count

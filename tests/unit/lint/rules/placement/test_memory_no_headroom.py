@@ -102,3 +102,29 @@ def test_what_the_agent_reserves(reserved: str, count: int) -> None:
     }}
     """
     assert only(SLUG, text, "m.tf") == [("error", "aws_ecs_task_definition.d.memory")] * count
+
+
+@pytest.mark.parametrize(
+    ("types", "count"), [('"g6.2xlarge"', 1), ('"g6.*"', 0), ('"g6.2xlarge", var.other', 0)]
+)
+def test_the_type_of_managed_instances(types: str, count: int) -> None:
+    text = f"""
+    resource "aws_ecs_capacity_provider" "p" {{
+      name = "p"
+      managed_instances_provider {{
+        instance_launch_template {{
+          instance_requirements {{ allowed_instance_types = [{types}] }}
+        }}
+      }}
+    }}
+    resource "aws_ecs_task_definition" "d" {{
+      memory                   = 32768
+      requires_compatibilities = ["MANAGED_INSTANCES"]
+      container_definitions    = jsonencode([{{ name = "a" }}])
+    }}
+    resource "aws_ecs_service" "s" {{
+      task_definition = aws_ecs_task_definition.d.arn
+      capacity_provider_strategy {{ capacity_provider = aws_ecs_capacity_provider.p.name }}
+    }}
+    """
+    assert len(only(SLUG, text, "m.tf")) == count
