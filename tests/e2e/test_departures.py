@@ -68,7 +68,9 @@ def test_a_life_full_of_notices(new_gang, service):
     service.bodies[ADVICE] = '{"noticeTime": "2026-01-01T00:00:00Z"}'
     until(lambda: len(outcomes(gang)) == 2)
     del service.bodies[ADVICE]
-    assert {outcome["saved"] for outcome in outcomes(gang).values()} == {gang.head().checkpoint}
+    # Each agent asks for itself, so the two hear of it a moment apart: one save or two.
+    saved = [str(outcome["saved"]) for outcome in outcomes(gang).values()]
+    assert max(saved) == gang.head().checkpoint
     assert gang.status()["attempt"] == 0
 
     service.once[ACTION] = action_in(120)

@@ -16,7 +16,11 @@ from phalanx.facts.words import show_instance, show_row
 
 @click.group("facts")
 def command() -> None:
-    """What phalanx knows of accelerators, limits and rules of AWS, with sources."""
+    """What phalanx knows of accelerators, limits and rules of AWS, with sources.
+
+    `phalanx facts show p5.48xlarge --json` prints a row with its sources, `phalanx facts list
+    --json` all that are not instance types.
+    """
 
 
 @command.command("show")
@@ -37,8 +41,13 @@ def show(word: str, as_json: bool) -> int:
 
 
 @command.command("list")
-def list_() -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def list_(as_json: bool) -> int:
     """Every fact that is not an instance type."""
+    if as_json:
+        views = [view for row in rows() for view, _ in show_row(row)]
+        print(json.dumps({"schema": "phalanx.facts/1", "rows": views}))
+        return 0
     for row in rows().values():
         mark = f"  [{row.mark}]" if row.mark else ""
         print(f"{row.id:40} {row.says}{mark}")

@@ -107,6 +107,12 @@ class TestFailure:
         assert (early.reason, early.record.attempt) == ("Settling", 0)
         assert (late.reason, late.record.attempt) == ("NetworkFault", 1)
 
+    def test_a_departure_opens_the_next_attempt_too(self) -> None:
+        observed = Observed(tasks=RUNNING, ends=(end(0, Outcome.STOPPED, exit_code=-15),))
+        decision = failure.failed_attempt(look(record(), observed, at_s=60))
+        assert decision is not None
+        assert decision.record.attempt == 1
+
     def test_an_end_without_a_seat_is_nobodys(self) -> None:
         stale = end(0, Outcome.FAILED, exit_code=1, incarnation=9)
         old = end(1, Outcome.FAILED, exit_code=1, attempt=7)

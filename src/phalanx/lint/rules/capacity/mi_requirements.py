@@ -50,19 +50,21 @@ def mi_requirements_shape(provider: CapacityProvider, world: World) -> Found:
         if not any(needs.has(word) for word in spellings):
             yield Hit(needs, message=f"instanceRequirements lack {spellings[0]}")
     yield from _shapes(needs)
-    for item in needs.items("acceleratorNames"):
-        name = item.text() or ""
-        if name.isascii() and name and name not in settled("mi.accelerator-names"):
-            yield Hit(item, message=f"{name} is no accelerator name of Managed Instances")
-    for item in needs.items("acceleratorTypes"):
-        name = item.text() or ""
-        if name.isascii() and name and name not in _TYPES:
-            yield Hit(item, message=f"{name} is no accelerator type; they are {', '.join(_TYPES)}")
+    names = tuple(settled("mi.accelerator-names"))
+    yield from _words(needs, "acceleratorNames", names)
+    yield from _words(needs, "acceleratorTypes", _TYPES)
     for item in needs.items("allowedInstanceTypes"):
         family = (item.text() or "").partition(".")[0]
         if family in settled("gpu.mi-absent"):
             text = f"Managed Instances do not list {item.text()}"
             yield Hit(item, message=text, severity="warning")
+
+
+def _words(needs: Node, key: str, allowed: tuple[str, ...]) -> Found:
+    for item in needs.items(key):
+        name = item.text() or ""
+        if name and name.isascii() and name not in allowed:
+            yield Hit(item, message=f"{name} is none of {key}: {', '.join(allowed)}")
 
 
 def _shapes(needs: Node) -> Found:

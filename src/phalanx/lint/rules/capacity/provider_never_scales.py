@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.lint.capacity import CapacityProvider
+from phalanx.lint.infra import ScheduledAction
 from phalanx.lint.launch import Launcher
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.world import World
@@ -32,6 +33,8 @@ def provider_can_never_scale(provider: CapacityProvider, world: World) -> Found:
     """Largest size 0: an error. Scaling switched off on an empty group that tasks name: warning."""
     group = provider.scaling_group
     if group is None:
+        return
+    if world.near(group, ScheduledAction):
         return
     if group.number("maxSize") == 0:
         yield Hit(group, "maxSize", "The group of a capacity provider has a largest size of 0")

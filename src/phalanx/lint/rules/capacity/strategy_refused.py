@@ -44,11 +44,8 @@ def strategy_is_refused(entity: Entity, world: World) -> Found:
 
 
 def _wrong(items: list[Node], most: int) -> str:
-    if len(items) > 1:
-        weights = [item.number("weight") for item in items]
-        zero = [w == 0 or not item.has("weight") for w, item in zip(weights, items, strict=True)]
-        if all(zero) and all(isinstance(item.data, dict) for item in items):
-            return "Every provider of the strategy has weight 0: no task can be placed"
+    if len(items) > 1 and all(_is_zero(item) for item in items):
+        return "Every provider of the strategy has weight 0: no task can be placed"
     if sum((item.number("base") or 0) > 0 for item in items) > 1:
         return "More than one item of the strategy sets a base"
     if len(items) > most:
@@ -56,3 +53,7 @@ def _wrong(items: list[Node], most: int) -> str:
     if any((item.number("weight") or 0) > 1000 for item in items):
         return "A weight is above 1000"
     return ""
+
+
+def _is_zero(item: Node) -> bool:
+    return isinstance(item.data, dict) and (item.number("weight") == 0 or not item.has("weight"))

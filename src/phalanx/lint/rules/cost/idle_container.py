@@ -12,6 +12,8 @@ from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
 _IDLE = Pattern(r"\bsleep\s+(?:infinity|inf|\d{5,}|\d+d)\b|\btail\s+-[fF]\s+/dev/null\b")
+_SPLIT = Pattern(r"&&|\|\||[;&|\n]")
+_QUIET = Pattern(r"(?:exec\s+)?(?:sleep|tail|echo|date|true|:|set|trap|wait|nvidia-smi)\b|:$")
 _NOTEBOOK = Pattern(r"\bjupyter(?:-?lab|-?notebook|hub)?\b|\bcode-server\b|\brstudio\b", re.I)
 
 
@@ -39,9 +41,7 @@ def idle_gpu_without_stop_rule(container: Container, world: World) -> Found:
     if not container.is_accelerated or container.workload.flavour not in ("ecs", "batch"):
         return
     text = container.command.text
-    if _IDLE.search(text) and not re.search(
-        r"\bpython|\btorchrun|\bray\s+start|&&.*&&|\bwait\b", text
-    ):
+    if _IDLE.search(text) and _only_idles(container.command.script or text):
         yield Hit(container.command.node, message="A card is held by a container that sleeps")
         return
     image = container.text("image") or ""
@@ -53,3 +53,8 @@ def idle_gpu_without_stop_rule(container: Container, world: World) -> Found:
                 return
             text = "A notebook holds a card as a service that nothing scales down"
             yield Hit(service, "desiredCount", text, severity="info")
+
+
+def _only_idles(script: str) -> bool:
+    parts = [part.strip() for part in _SPLIT.split(script) if part.strip()]
+    return all(_QUIET.match(part) for part in parts)

@@ -42,17 +42,24 @@ def incomplete_vpc_endpoints(endpoint: VpcEndpoint, world: World) -> Found:
     if None in names:
         return
     there = {name for name in names if name}
-    wanted = {name for group in (_AGENT, _PULL) if there & set(group) for name in group}
-    if "ecr.dkr" in there or "ecr.api" in there:
-        containers = world.near(endpoint, Container)
-        if any((c.text("logConfiguration.logDriver") or "") == "awslogs" for c in containers):
-            wanted.add("logs")
-        if any("secretsmanager" in str(c.raw("secrets")) for c in containers):
-            wanted.add("secretsmanager")
-    missing = sorted(wanted - there)
+    missing = sorted(_wanted(there, world.near(endpoint, Container)) - there)
     if missing:
         text = f"VPC endpoints are missing: {', '.join(missing)} (unless NAT takes their place)"
         yield Hit(endpoint, message=text)
+
+
+def _wanted(there: set[str], containers: list[Container]) -> set[str]:
+    """What belongs to the endpoints that are there, and to what containers use."""
+    wanted: set[str] = set()
+    for group in (_AGENT, _PULL):
+        if there & set(group):
+            wanted.update(group)
+    if there & {"ecr.dkr", "ecr.api"}:
+        drivers = {container.text("logConfiguration.logDriver") for container in containers}
+        secrets = " ".join(str(container.raw("secrets")) for container in containers)
+        wanted |= {"logs"} if "awslogs" in drivers else set()
+        wanted |= {"secretsmanager"} if "secretsmanager" in secrets else set()
+    return wanted
 
 
 def _service(text: str | None) -> str | None:

@@ -39,20 +39,22 @@ def public_address_on_accelerated_host(entity: Entity, world: World) -> Found:
         if task is not None and task.is_accelerated and entity.text(_PUBLIC) == "ENABLED":
             yield Hit(entity, _PUBLIC, "An accelerated task gets a public address")
     elif isinstance(entity, LaunchTemplate):
-        groups = entity.scaling_groups
-        types = {entity.instance_type or "", *(t for g in groups for t in g.instance_types)}
-        if not has_accelerator(tuple(types)):
-            return
-        for interface in entity.interfaces:
-            if interface.flag("associatePublicIpAddress") is True:
-                yield Hit(interface, "associatePublicIpAddress")
-        if entity.flag("associatePublicIpAddress") is True:
-            yield Hit(entity, "associatePublicIpAddress")
+        yield from _template(entity)
     elif isinstance(entity, ScalingGroup) and has_accelerator(entity.instance_types):
-        yield from _subnets(entity, world)
+        yield from _subnets(entity)
 
 
-def _subnets(group: ScalingGroup, world: World) -> Found:
+def _template(template: LaunchTemplate) -> Found:
+    groups = template.scaling_groups
+    types = {template.instance_type or "", *(t for g in groups for t in g.instance_types)}
+    if not has_accelerator(tuple(types)):
+        return
+    for node in [template, *template.interfaces]:
+        if node.flag("associatePublicIpAddress") is True:
+            yield Hit(node, "associatePublicIpAddress")
+
+
+def _subnets(group: ScalingGroup) -> Found:
     public: list[Subnet] = [s for s in group.subnets if s.flag("mapPublicIpOnLaunch") is True]
     template = group.launch_template
     closed = template is not None and any(

@@ -21,8 +21,8 @@ _ASSIGNED = Pattern(
     r"WANDB_API_KEY|OPENAI_API_KEY|NGC_API_KEY)\s*(?:=|\s)\s*[\"']?([A-Za-z0-9/+_-]{16,})"
 )
 _FLAG = Pattern(
-    r"--(?:api[-_]key|token|hf[-_]token|password|secret|access[-_]token)[=\s]+[\"']?"
-    r"([A-Za-z0-9+/_.-]{12,})"
+    r"--(?:api[-_]key|token|hf[-_]token|password|access[-_]token)[=\s]+[\"']?"
+    r"(?=\S*\d)([A-Za-z0-9+_.-]{12,})(?![/\w])"
 )
 _FAKE = Pattern(r"example|your|changeme|dummy|placeholder|xxxx|\.\.\.|/secrets?/|^/", re.I)
 

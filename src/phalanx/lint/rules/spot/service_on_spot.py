@@ -34,7 +34,8 @@ def spot_for_latency_bound_serving(service: Service, world: World) -> Found:
     task = service.task
     if task is None or not task.is_accelerated or any(trains(c) for c in task.containers):
         return
-    if not service.has("loadBalancers") and not service.has("serviceConnectConfiguration"):
+    connected = service.flag("serviceConnectConfiguration.enabled") is True
+    if not service.has("loadBalancers") and not connected:
         return
     providers = service.capacity_providers
     if not providers or len(providers) != len(service.strategy):

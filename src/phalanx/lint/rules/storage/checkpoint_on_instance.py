@@ -13,7 +13,7 @@ from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
 _FLAG = Pattern(
-    r"--(?:[\w-]*(?:checkpoint|ckpt|snapshot)[\w-]*|save|(?:output|save|log|run)s?)"
+    r"--(?:[\w-]*(?:checkpoint|ckpt|snapshot)[\w-]*|(?:output|save)s?)"
     r"(?<!interval)(?<!every)(?<!freq)(?<!steps)"
     r"(?:[-_](?:dir|path|folder|root))?[=\s]+[\"']?([\w./${}:@\ue000-]+)",
     re.IGNORECASE,
@@ -21,6 +21,8 @@ _FLAG = Pattern(
 _NAME = Pattern(
     r"(?:CHECKPOINT|CKPT|OUTPUT|SNAPSHOT|SAVE)S?_?(?:DIR|PATH|FOLDER|ROOT|LOCATION|URI)S?$"
 )
+_READ = Pattern(r"resum|load|restor|pretrain|init|from|base|convert|tokenizer", re.IGNORECASE)
+"""Flags that name a checkpoint to begin from."""
 _SHARED = Pattern(r"fsx|lustre|efs|nfs|shared|s3|gpfs|weka|beegfs|home", re.IGNORECASE)
 _PLACE = Pattern(r"(?:/|\./|\.\./)?[\w.-]+(?:/[\w.@-]*)*")
 
@@ -77,6 +79,8 @@ def _target(container: Container) -> tuple[Node, str] | None:
         if _NAME.search(variable.key.upper()) and _PLACE.fullmatch(variable.content or ""):
             return variable, variable.content or ""
     for match in _FLAG.finditer(container.command.text):
+        if _READ.search(match[0].replace(match[1], "")):
+            continue
         if _PLACE.fullmatch(match[1]) and "/" in match[1]:
             return container.command.node, match[1]
     return None

@@ -31,21 +31,26 @@ from phalanx.lint.world import World
 )
 def file_system_in_another_zone(system: FileSystem, world: World) -> Found:
     """Only where the zones of the file system and of all accelerated groups are known."""
-    groups = [g for g in world.near(system, ScalingGroup) if has_accelerator(g.instance_types)]
-    zones = [g.zones for g in groups]
-    if not zones or any(z is None or not z for z in zones):
-        return
-    hosts = {zone for z in zones for zone in z or ()}
-    own = _own(system, world)
+    hosts = _hosts(system, world)
+    own = _own(system, world) if hosts else set()
     if not own or not _comparable(own | hosts):
         return
-    if system.text("fileSystemType") == "EFS":
-        missing = sorted(hosts - own)
-        if missing:
-            yield Hit(system, message=f"EFS has no mount target in {', '.join(missing)}")
-    elif not own & hosts:
+    missing = sorted(hosts - own)
+    is_efs = system.text("fileSystemType") == "EFS"
+    if is_efs and missing:
+        yield Hit(system, message=f"EFS has no mount target in {', '.join(missing)}")
+    elif not is_efs and not own & hosts:
         said = f"It stands in {', '.join(sorted(own))}, the hosts in {', '.join(sorted(hosts))}"
         yield Hit(system, "subnetIds", said)
+
+
+def _hosts(system: FileSystem, world: World) -> set[str]:
+    """Zones of all accelerated groups; empty when one of them is unknown."""
+    groups = [g for g in world.near(system, ScalingGroup) if has_accelerator(g.instance_types)]
+    zones = [group.zones for group in groups]
+    if not all(zones):
+        return set()
+    return {zone for found in zones for zone in found or ()}
 
 
 def _own(system: FileSystem, world: World) -> set[str]:

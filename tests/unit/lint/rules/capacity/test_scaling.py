@@ -113,6 +113,16 @@ def test_groups_that_cannot_grow(given: str, found: list[object]) -> None:
         assert wanted in (one, one[0])
 
 
+def test_a_group_that_a_schedule_opens() -> None:
+    schedule = """
+    resource "aws_autoscaling_schedule" "start" {
+      autoscaling_group_name = aws_autoscaling_group.g.name
+      max_size               = 4
+    }
+    """
+    assert only(NEVER, text("max_size = 0") + schedule, "m.tf") == []
+
+
 def test_a_group_that_cannot_grow_in_cloudformation() -> None:
     template = """
 Resources:
