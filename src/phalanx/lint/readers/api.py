@@ -17,10 +17,7 @@ def read_api(document: Document) -> list[Entity] | None:
     """The entities of an API input; None when the document is none."""
     value = document.value
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-        if all("image" in item and "name" in item for item in value):
-            return _containers(document, value)
-        found = [_one(document, item, (n,)) for n, item in enumerate(value)]
-        return None if None in found else [e for part in found for e in part or ()]
+        return _listed(document, value)
     if not isinstance(value, dict):
         return None
     for wrapper in ("taskDefinition", "service", "capacityProvider"):
@@ -28,6 +25,14 @@ def read_api(document: Document) -> list[Entity] | None:
         if isinstance(inner, dict):
             return _one(document, inner, (wrapper,))
     return _one(document, value, ())
+
+
+def _listed(document: Document, value: list[dict[str, Any]]) -> list[Entity] | None:
+    """A list of containers alone, or of whole inputs."""
+    if all("image" in item and "name" in item for item in value):
+        return _containers(document, value)
+    found = [_one(document, item, (n,)) for n, item in enumerate(value)]
+    return None if None in found else [e for part in found for e in part or ()]
 
 
 class _ListOrigin(DocumentOrigin):
