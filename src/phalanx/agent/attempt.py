@@ -95,7 +95,7 @@ class AttemptRun:
             return replace(me, ranks=state)
         self.account.done_ns = time.monotonic_ns()
         self._commit_pending()
-        return replace(me, ranks=state, end=self._end(seen))
+        return replace(me, ranks=state, end=self._end(me, seen))
 
     def give_notice(self, notice: Notice) -> None:
         """Tell the ranks once; advice gives way to a notice with a deadline."""
@@ -343,7 +343,7 @@ class AttemptRun:
             return len(self._world().members) * plan.ranks_per_node
         return self._world().size
 
-    def _end(self, seen: Seen) -> End:
+    def _end(self, me: Me, seen: Seen) -> End:
         account, ranks = self.account, self.ranks.ranks
         steps = [report.step for report in self.ranks.progress()]
         secrets = self._workplace().secrets
@@ -355,17 +355,17 @@ class AttemptRun:
             stop_reason=self.ranks.stop_reason,
             hang=self.hang_message,
             unreadable=next((r.unreadable for r in ranks if r.unreadable is not None), None),
-            departed=self._departed(seen),
+            departed=self._departed(me, seen),
         )
         return end_of(story)
 
-    def _departed(self, seen: Seen) -> tuple[FailureClass, str] | None:
+    def _departed(self, me: Me, seen: Seen) -> tuple[FailureClass, str] | None:
         """The departure that ended this attempt here, unless the whole job is ending."""
         departure, record = self.departure, seen.record
-        if departure is None or not departure.notice.departs or not departure.is_answered:
+        if record is None or record.ending is not None or not me.asked_to_leave:
             return None
-        if record is None or record.ending is not None:
-            return None
+        if departure is None or not departure.notice.departs:
+            return FailureClass.HOST_LOST, "the task was asked to end"
         return departure.notice.failure, departure.sentence()
 
     def _workplace(self) -> Workplace:

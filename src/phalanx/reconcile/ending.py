@@ -52,7 +52,10 @@ def sweep(look: Look) -> Decision | None:
         return None
     actions = _insist(look)
     if actions:
-        wait = look.wait(record.reason, record.message, look.timing.sweep_gap_s)
+        # A zombie that will not go is asked again and again, but less and less often.
+        patience_s = min(60.0, look.age_s(record.ended_ns or look.now_ns) / 10)
+        recheck_s = max(look.timing.sweep_gap_s, patience_s)
+        wait = look.wait(record.reason, record.message, recheck_s)
         return replace(wait, record=replace(wait.record, sweeps=0), actions=actions)
     if record.sweeps >= 2:
         return look.wait(record.reason, record.message, 3600.0)

@@ -15,6 +15,12 @@ from phalanx.plan.job import JobPlan
 _MIB = 1024 * 1024
 
 
+TASK_MIB = 300
+"""What a task takes before it trains: its agent, and a warm parent with torch imported."""
+RANK_MIB = 100
+"""What a rank takes at least, beyond what it shares with its warm parent."""
+
+
 class Machine(NamedTuple):
     """Hardware of this machine as this process may use it."""
 
@@ -110,7 +116,8 @@ def preflight(
 ) -> tuple[Doubt, ...]:
     """Every wish that this machine does not meet; fatal ones first."""
     env = os.environ if environ is None else environ
-    doubts = [*_device_doubts(plan, machine), *_secret_doubts(plan, env)]
+    doubts = [*_device_doubts(plan, machine), *_crowd_doubts(plan, machine)]
+    doubts += _secret_doubts(plan, env)
     for need, has, what in (
         (plan.cpus * plan.nodes, machine.cpus, "CPUs"),
         (plan.memory_mib * plan.nodes, machine.memory_mib, "MiB of memory"),
@@ -132,6 +139,16 @@ def _device_doubts(plan: JobPlan, machine: Machine) -> list[Doubt]:
         return []
     each = f"{plan.nodes} tasks x {plan.gpus_per_node}"
     return [Doubt(f"the job needs {need} GPUs ({each}), {_count(len(machine.gpus))} here", True)]
+
+
+def _crowd_doubts(plan: JobPlan, machine: Machine) -> list[Doubt]:
+    """More processes than the machine could hold would take everything else on it down too."""
+    ranks = plan.nodes * plan.ranks_per_node
+    need_mib = plan.nodes * TASK_MIB + ranks * RANK_MIB
+    if need_mib <= machine.memory_mib:
+        return []
+    text = f"{plan.nodes} tasks with {ranks} ranks need at least {need_mib:,} MiB of memory"
+    return [Doubt(f"{text}, this machine has {machine.memory_mib:,}", True)]
 
 
 def _count(n: int) -> str:

@@ -67,3 +67,15 @@ def test_a_plan_that_fits_raises_no_doubt() -> None:
 
 def test_what_is_not_promised_is_said() -> None:
     assert any("not limited" in text for text in promises())
+
+
+def test_more_processes_than_the_machine_could_hold_are_refused():
+    machine = Machine(gpus=(), cpus=2, memory_mib=24_000, shared_memory_mib=None)
+    few = JobPlan(name="a", command=("true",), nodes=8, ranks_per_node=4, memory_mib=1)
+    many = JobPlan(name="a", command=("true",), nodes=4096, ranks_per_node=4096, memory_mib=1)
+    assert not [doubt for doubt in preflight(few, machine) if doubt.is_fatal]
+    fatal = [doubt.text for doubt in preflight(many, machine) if doubt.is_fatal]
+    assert fatal == [
+        "4096 tasks with 16777216 ranks need at least 1,678,950,400 MiB of memory, "
+        "this machine has 24,000"
+    ]
