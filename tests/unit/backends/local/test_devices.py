@@ -70,7 +70,7 @@ def test_what_is_not_promised_is_said() -> None:
 
 
 def test_more_processes_than_the_machine_could_hold_are_refused():
-    machine = Machine(gpus=(), cpus=2, memory_mib=24_000, shared_memory_mib=None)
+    machine = Machine(gpus=(), cpus=2, memory_mib=24_000, shared_memory_mib=12_000)
     few = JobPlan(name="a", command=("true",), nodes=8, ranks_per_node=4, memory_mib=1)
     many = JobPlan(name="a", command=("true",), nodes=4096, ranks_per_node=4096, memory_mib=1)
     assert not [doubt for doubt in preflight(few, machine) if doubt.is_fatal]
