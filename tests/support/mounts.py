@@ -28,4 +28,5 @@ def tiny(place: Path, options: str) -> Iterator[Path]:
 
 def remount(place: Path, options: str) -> None:
     """Change the options of a mounted file system."""
-    subprocess.run(("mount", "-o", f"remount,{options}", str(place)), check=True)
+    words = ("mount", "-o", f"remount,{options}", str(place))
+    subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
