@@ -89,7 +89,8 @@ def test_a_life_full_of_notices(new_gang, service):
         assert_nothing_was_lost(gang, 1)
     else:
         assert short["declined"]
-        assert resumed_at(gang, 2) == resumed_at(gang, 1)
+        # A save that came too late for its agent may still be adopted by the next attempt.
+        assert resumed_at(gang, 2) >= resumed_at(gang, 1)
     os.kill(gang.agent_pid(1), signal.SIGTERM)
     gang.reach(0, attempt=3)
     assert_nothing_was_lost(gang, 2)
