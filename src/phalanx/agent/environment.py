@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from phalanx.frozen import frozen
@@ -35,6 +36,10 @@ def base_environment(plan: JobPlan, inherited: Mapping[str, str]) -> dict[str, s
     started in.
     """
     environment = {**LIBRARY_DEFAULTS, **inherited, **dict(plan.env)}
+    if "PATH" in dict(plan.env):
+        # The interpreter's folder stays first, so that `python` is still to be found.
+        first = inherited.get("PATH", "").partition(os.pathsep)[0]
+        environment["PATH"] = os.pathsep.join(filter(None, (first, environment["PATH"])))
     for secret in plan.secrets:
         if secret.source == "env" and secret.reference in inherited:
             environment[secret.name] = inherited[secret.reference]

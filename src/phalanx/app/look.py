@@ -12,7 +12,7 @@ from phalanx.names import Keys, split_checkpoint_name
 from phalanx.state.codec import loads
 from phalanx.state.gang import Beat, End, Head, Member, World
 from phalanx.state.observed import SeenBeat
-from phalanx.state.record import Record, Seat
+from phalanx.state.record import PastAttempt, Record, Seat
 
 T = TypeVar("T")
 
@@ -117,6 +117,15 @@ def read(job: Job, kind: type[T], key: str) -> T | None:
         return loads(kind, found.data) if found else None
     except ValueError:
         return None
+
+
+def resumed_from(job: Job, past: PastAttempt) -> str | None:
+    """The checkpoint that the attempt after `past` really began from.
+
+    Its world names it: a checkpoint that could not be read has given way to its parent by then.
+    """
+    world = read(job, World, job.keys.world(past.attempt + 1))
+    return world.checkpoint if world is not None else past.resumed_from
 
 
 def seen_beat(job: Job, keys: Keys, attempt: int, slot: int, incarnation: int) -> SeenBeat | None:

@@ -17,6 +17,8 @@ def check_command(plan: JobPlan, environ: Mapping[str, str]) -> tuple[int, Input
 
     `plan.source` is the absolute folder that is shipped; without one nothing relative exists.
     """
+    if plan.source is not None and not os.path.isdir(plan.source):
+        return -2, InputError(f"source: there is no folder {plan.source}", hint="write source: .")
     folder = _working_folder(plan)
     if folder is not None and not os.path.isdir(folder):
         said = f"working_directory: {plan.working_directory!r} is not a folder of the source"
@@ -50,12 +52,14 @@ def _is_program(
 
     if os.sep in program:
         path = program if os.path.isabs(program) else os.path.join(folder or os.sep, program)
-        return os.path.isfile(path)
+        return os.path.isfile(path) and os.access(path, os.X_OK)
     inherited = dict(plan.env).get("PATH") or environ.get("PATH", os.defpath)
     path = os.pathsep.join([os.path.dirname(sys.executable), inherited])
     return shutil.which(program, path=path) is not None
 
 
 def _program_hint(program: str) -> str:
+    if os.sep in program:
+        return "is it in the source, and executable?"
     near = get_close_matches(program, ("python", "python3", "torchrun", "bash", "sh"), 1)
     return f"did you mean {near[0]!r}?" if near and near[0] != program else "is it on PATH?"

@@ -77,7 +77,8 @@ def _resolve(file: str, sets: list[str]) -> _Resolved:
     wrong = check_command(plan, os.environ)
     if wrong is not None:
         index, error = wrong
-        path = ("working_directory",) if index < 0 else ("command", index)
+        places = {-1: ("working_directory",), -2: ("source",)}
+        path = places.get(index, ("command", index))
         at = loaded.document.place(path)
         raise SpecError(error.message, file=file, at=at, hint=error.hint)
     return _Resolved(plan, exclude_of(spec), _preflight(plan))

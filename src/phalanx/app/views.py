@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from phalanx.app.look import Look, is_gone, step_of
+from phalanx.app.jobs import Job
+from phalanx.app.look import Look, is_gone, resumed_from, step_of
 from phalanx.app.times import maybe, rfc3339
 from phalanx.names import split_checkpoint_name
 from phalanx.state.observed import ObservedTask
@@ -25,7 +26,7 @@ def status_view(
         "schema": "phalanx.status/1",
         **_summary(look, committed_ns),
         "tasks": [_task(look, seat, tasks) for seat in look.record.seats],
-        "history": [_past(past) for past in look.record.history],
+        "history": [_past(look.job, past) for past in look.record.history],
     }
 
 
@@ -80,13 +81,13 @@ def _summary(look: Look, committed_ns: int | None) -> View:
     }
 
 
-def _past(past: PastAttempt) -> View:
+def _past(job: Job, past: PastAttempt) -> View:
     return {
         "attempt": past.attempt,
         "ended": rfc3339(past.ended_ns),
         "first_cause": cause_view(past.cause),
         "counted": past.counted,
-        "resumed_from_step": step_of(past.resumed_from),
+        "resumed_from_step": step_of(resumed_from(job, past)),
     }
 
 

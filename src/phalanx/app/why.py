@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phalanx.app.look import Look, step_of
+from phalanx.app.look import Look, resumed_from, step_of
 from phalanx.app.notices import SeenNotice
 from phalanx.app.times import maybe, rfc3339
 from phalanx.app.views import View, cause_view
@@ -29,7 +29,7 @@ def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
         "since": rfc3339(record.since_ns or record.created_ns),
         "first_cause": cause_view(cause) if cause else None,
         "evidence": _evidence(record, cause, past, notices),
-        "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(record, past)],
+        "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(look, past)],
         "next": _next(record, look),
     }
 
@@ -48,13 +48,14 @@ def _evidence(
     return found
 
 
-def _done(record: Record, past: PastAttempt | None) -> list[tuple[str, int | None]]:
+def _done(look: Look, past: PastAttempt | None) -> list[tuple[str, int | None]]:
     """What was done about the newest first cause: sentences and their times."""
+    record = look.record
     found: list[tuple[str, int | None]] = []
     if past is not None:
         found.append((f"attempt {past.attempt} was ended, its ranks stopped", past.ended_ns))
         if record.attempt > past.attempt:
-            found += _opened(record, past)
+            found += _opened(look, past)
     if record.stop is not None:
         how = "after a last save" if record.stop.save else "without a last save"
         found.append((f"the job was asked to stop, {how}", record.stop.at_ns))
@@ -63,10 +64,11 @@ def _done(record: Record, past: PastAttempt | None) -> list[tuple[str, int | Non
     return found
 
 
-def _opened(record: Record, past: PastAttempt) -> list[tuple[str, int | None]]:
+def _opened(look: Look, past: PastAttempt) -> list[tuple[str, int | None]]:
+    record, name = look.record, resumed_from(look.job, past)
     at_ns, start = record.attempt_opened_ns, "the beginning"
-    if past.resumed_from is not None:
-        start = f"checkpoint {past.resumed_from} (step {step_of(past.resumed_from)})"
+    if name is not None:
+        start = f"checkpoint {name} (step {step_of(name)})"
     counts = "counts" if past.counted else "does not count"
     found: list[tuple[str, int | None]] = [
         (f"attempt {record.attempt} was opened from {start}; it {counts} as a restart", at_ns)

@@ -164,9 +164,8 @@ def listing(
     rows = []
     for name in names(store, keys):
         found = verify(store, keys, name) if read_all else None
-        why = because.get(name) or _why_not(store, keys, name, committed)
-        if not why and name in unreadable:
-            why = "a rank could not read it"
+        why = because.get(name) or ("a rank could not read it" if name in unreadable else "")
+        why = why or _why_not(store, keys, name, committed)
         if found and not why:
             why = found[0]
         rows.append(_row(store, keys, name, (name in committed, found, why)))

@@ -73,6 +73,7 @@ class Follower:
         deadline = time.monotonic() + SECOND_CTRL_C_S
         while self.interrupts.count < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
+        self.interrupts.is_answering = True
         if self.interrupts.count >= 2:
             request_stop(load(self.job.root, self.job.id), save=True, reason="Ctrl-C twice")
             note(f"phalanx: asked {self.job.id} to save and stop")

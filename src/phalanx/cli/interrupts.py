@@ -18,6 +18,8 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.count = 0
+        self.is_answering = False
+        """While a request is on its way, no Ctrl-C takes it back."""
         self._is_held = False
 
     def hold(self) -> None:
@@ -40,5 +42,5 @@ class Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
-        if self.count >= IMPATIENT:
+        if self.count >= IMPATIENT and not self.is_answering:
             raise KeyboardInterrupt

@@ -98,8 +98,12 @@ def _fix(report: Report, yes: bool) -> int:
         if not sys.stdin.isatty():
             print("nothing was written; add --yes to write it", file=sys.stderr)
             return 0
-        click.confirm(f"Write {len(changed)} files?", abort=True, err=True)
+        click.confirm(f"Write {_counted(len(changed))}?", abort=True, err=True)
     for file, text in changed.items():
         Path(file).write_text(text, "utf-8")
-    print(f"{len(changed)} files written", file=sys.stderr)
+    print(f"{_counted(len(changed))} written", file=sys.stderr)
     return 0
+
+
+def _counted(number: int) -> str:
+    return "1 file" if number == 1 else f"{number} files"

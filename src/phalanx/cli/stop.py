@@ -36,6 +36,9 @@ def command(
         note(f"phalanx: {found.id} has ended before: {found.record.phase.value}")
     found = request_stop(found, save=save, reason="phalanx stop")
     note(revive(found, starter(ctx)))
+    if not found.record.phase.is_terminal:
+        grace_s = found.record.plan.stop_grace_s
+        note(f"phalanx: waiting for the ranks of {found.id} to end (they have {grace_s:g} s)")
     found = follow(found, timeout_s=timeout_s, ensure=starter(ctx))
     answer = api.status_of(found)
     if not found.record.phase.is_terminal:

@@ -10,7 +10,7 @@ from phalanx.controller.ports import Ports
 from phalanx.state import read
 from phalanx.state.record import Record
 
-EVERY_S = 10.0
+EVERY_S = 5.0
 
 
 class Pruning:

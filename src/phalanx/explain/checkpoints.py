@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from phalanx.explain import pages
 from phalanx.explain.listing import MARKERS, Listing, Staging, Step, Wanted, sort_listing
 from phalanx.explain.model import ERROR, INFO, WARNING, Finding, Path, Resume, Words, found
+from phalanx.explain.peers import against_peers, is_silent, peers_of
 from phalanx.explain.reading import Evidence
 
 _MANIFESTS = ("manifest.json", "manifest", "_manifest.json")
@@ -31,6 +32,14 @@ RESUME = Words(
     "Its marker is there, and every file of its manifest is there in the size that it names.",
     "Go on from here.",
     (pages.ATOMIC_SAVE,),
+)
+CANDIDATE = replace(
+    RESUME,
+    message="the newest checkpoint that is complete as far as names and sizes tell; no marker or "
+    "manifest proves it",
+    why="It has every file that the other checkpoints have, and none is shorter than theirs.",
+    fix="Go on from here, and look whether it loads. Save with a manifest and a marker that is "
+    "written last.",
 )
 INCOMPLETE = Words(
     "CKP002",
@@ -103,6 +112,8 @@ class Judged:
     wrong: tuple[tuple[str, str], ...] = ()
     """(file, what is wrong with it)."""
     unproven: str = ""
+    uploads: tuple[str, ...] = ()
+    """Missing files whose upload was begun and not finished."""
 
     @property
     def is_complete(self) -> bool:
@@ -113,12 +124,15 @@ class Judged:
         """Why it is refused."""
         parts = [f"{name} {what}" for name, what in self.wrong[:_LISTED_MAX]]
         if self.missing:
-            names = ", ".join(self.missing[:_LISTED_MAX])
+            names = ", ".join(self._told(name) for name in self.missing[:_LISTED_MAX])
             more = len(self.missing) - _LISTED_MAX
             parts.append(f"missing: {names}{f' and {more} more' if more > 0 else ''}")
         if self.unproven:
             parts.append(self.unproven)
         return "; ".join(parts)
+
+    def _told(self, name: str) -> str:
+        return f"{name} (upload not finished)" if name in self.uploads else name
 
 
 def explain_listing(evidence: Evidence) -> tuple[Resume, list[Finding]]:
@@ -134,27 +148,34 @@ def explain_listing(evidence: Evidence) -> tuple[Resume, list[Finding]]:
 
 def _judge(listing: Listing, step: Step) -> Judged:
     manifest = listing.manifests.get(step.name)
+    begun = (name.removeprefix(f"{step.name}/") for name in listing.uploads)
     uploads = tuple(
-        name.removeprefix(f"{step.name}/")
-        for name in listing.uploads
-        if name.startswith(f"{step.name}/")
+        name
+        for name, whole in zip(begun, listing.uploads, strict=True)
+        if name != whole and name not in step.files
     )
     if manifest:
         missing, wrong = _against_manifest(step, manifest)
     else:
         missing, wrong = _against_siblings(listing, step)
-    missing += [f"{name} (upload not finished)" for name in uploads if name not in step.files]
+    if is_silent(listing):
+        absent, short = against_peers(listing, step)
+        missing += absent
+        wrong += [pair for pair in short if pair[0] not in dict(wrong)]
+    missing += uploads
     if listing.marker_name and step.marker is None:
         missing.append(listing.marker_name)
-    return Judged(step, tuple(dict.fromkeys(missing)), tuple(wrong), _unproven(listing, step))
+    names = tuple(dict.fromkeys(missing))
+    return Judged(step, names, tuple(wrong), _unproven(listing, step), uploads)
 
 
 def _against_manifest(
     step: Step, manifest: dict[str, Wanted]
 ) -> tuple[list[str], list[tuple[str, str]]]:
     missing, wrong = [], []
-    for name, wanted in sorted(manifest.items()):
-        item = step.files.get(name.removeprefix(f"{step.name}/").removeprefix("./"))
+    for given, wanted in sorted(manifest.items()):
+        name = given.removeprefix("./").removeprefix(f"{step.name}/")
+        item = step.files.get(name)
         if item is None:
             missing.append(name)
         elif fault := wanted.differs(item):
@@ -201,16 +222,21 @@ def _usual_files(listing: Listing, step: Step) -> dict[str, int | None]:
 def _missing_ranks(listing: Listing, step: Step) -> list[str]:
     """Ranks of the world without a shard, where shards are numbered."""
     found: dict[str, set[int]] = {}
-    for name in step.files:
+    widths: dict[str, int] = {}
+    for name in sorted(step.files):
         match = _SHARD.search(name)
         if match:
             pattern = f"{name[: match.start(1)].rstrip('0')}*{name[match.end(1) :]}"
             found.setdefault(pattern, set()).add(int(match[1]))
+            widths[pattern] = len(name) - len(pattern) + 1
     missing = []
     for pattern, numbers in sorted(found.items()):
         every = _numbers(pattern, numbers, listing.world_size)
         absent = (n for n in every if n not in numbers)
-        missing += [pattern.replace("*", str(n), 1) for n in islice(absent, _MISSING_MAX)]
+        width = widths[pattern] if len(str(max(numbers))) < widths[pattern] else 0
+        missing += [
+            pattern.replace("*", str(n).zfill(width), 1) for n in islice(absent, _MISSING_MAX)
+        ]
     return missing
 
 
@@ -236,7 +262,7 @@ def _unproven(listing: Listing, step: Step) -> str:
         return ""
     if listing.manifests:
         return "no manifest says what must be there"
-    if step.marker is None:
+    if step.marker is None and not (is_silent(listing) and peers_of(listing, step)):
         return "neither a marker nor a manifest says that it is complete"
     return ""
 
@@ -249,7 +275,8 @@ def _findings(listing: Listing, judged: list[Judged], best: Judged | None) -> It
         elif j is best:
             yield from _late_writes(listing, j.step)
     if best:
-        yield _at(listing, RESUME, best.step.name, _place_of(best.step))
+        words = CANDIDATE if is_silent(listing) else RESUME
+        yield _at(listing, words, best.step.name, _place_of(best.step))
     elif judged:
         name = judged[-1].step.name
         yield _at(listing, NONE_COMPLETE, name, _place_of(judged[-1].step))
@@ -271,7 +298,10 @@ def _refusals(listing: Listing, j: Judged, severity: str) -> Iterable[Finding]:
         )
         return
     level = ERROR if severity == WARNING else WARNING
-    faults = [*j.wrong, *((name, "is missing") for name in j.missing)]
+    faults = [*j.wrong]
+    for name in j.missing:
+        open_ = " (its upload is not finished)" if name in j.uploads else ""
+        faults.append((name, f"is missing{open_}"))
     for name, what in faults[:_LISTED_MAX]:
         item = step.files.get(name)
         yield _at(

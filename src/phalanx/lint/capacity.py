@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from phalanx.lint.entity import Entity, Node
-from phalanx.lint.userdata import UserData
+from phalanx.lint.userdata import UserData, decoded
 from phalanx.lint.values import HOLE, Ref, Unknown
 
 
@@ -129,7 +129,8 @@ class LaunchTemplate(Entity):
     def user_data(self) -> UserData | None:
         """Its decoded user data; None when missing or unknown."""
         text = self.text("userData")
-        return UserData(text) if text is not None else None
+        plain = decoded(text) if text is not None else None
+        return UserData(plain) if plain is not None else None
 
     @cached_property
     def scaling_groups(self) -> list[ScalingGroup]:

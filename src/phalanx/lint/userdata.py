@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from functools import cached_property
 
@@ -12,6 +13,8 @@ _SETTING = Pattern(r"\b((?:ECS|NVIDIA)_[A-Z0-9_]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\
 _TOML = Pattern(r"^\s*([a-z][a-z0-9-]*)\s*=\s*(.+?)\s*$", re.MULTILINE)
 _OPEN = Pattern(rf"^[^\S\n]*(?:{HOLE}[^\S\n]*)+$", re.MULTILINE)
 _FETCH = Pattern(r"(?:s3 cp|curl|wget|\bcp\b)[^\n]*/etc/ecs/ecs\.config|curl[^\n|]*\|\s*(?:ba)?sh")
+_BASE64 = Pattern(r"[A-Za-z0-9+/]{16,}={0,2}")
+_GZIP = b"\x1f\x8b"
 _DURATION = Pattern(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
@@ -44,6 +47,21 @@ class UserData:
         if _OPEN.search(self.text) or not self.text.replace(HOLE, "").strip():
             return False
         return not _FETCH.search(self.text)
+
+
+def decoded(text: str) -> str | None:
+    """User data as the host reads it, also where the file holds its base64; None when packed."""
+    written = "".join(text.split("\n")).strip()
+    if not _BASE64.fullmatch(written):
+        return text
+    try:
+        raw = base64.b64decode(written, validate=True)
+        if raw.startswith(_GZIP):
+            return None
+        plain = raw.decode("utf-8")
+    except ValueError:  # no base64 after all, or no text
+        return text
+    return plain if all(c.isprintable() or c in "\n\r\t" for c in plain) else text
 
 
 def seconds(text: str) -> float | None:

@@ -30,6 +30,13 @@ class Waiver:
     last: int = 0
     line: int = 0
     file: str = ""
+    number: int = 0
+    """Which of the configuration's tables it is, from 0."""
+
+    @property
+    def where(self) -> str:
+        """Its place: a line, or a table of the configuration."""
+        return f"line {self.line}" if self.line else f"waive[{self.number}]"
 
     def covers(self, finding: Finding) -> bool:
         """It is about this finding."""
@@ -76,7 +83,7 @@ def from_config(config: object, file: str) -> list[Waiver]:
             said = f"has {sorted(unknown)}" if unknown else "names no rule"
             raise InputError(f"{file}: waive {number} {said}", hint="use rule, path, reason")
         reason = str(table.get("reason", "")).strip()
-        out.append(Waiver(table["rule"], str(table.get("path", "*")), reason, file=""))
+        out.append(Waiver(table["rule"], str(table.get("path", "*")), reason, number=number - 1))
     return out
 
 
@@ -107,7 +114,7 @@ def _no_reason(waiver: Waiver, config: str) -> Finding:
         slug="waiver-without-reason",
         severity=Severity.ERROR,
         file=waiver.file or config,
-        where=waiver.rule or "ignore",
+        where=waiver.where,
         line=waiver.line,
         column=1 if waiver.line else 0,
         message=f"The waiver of {waiver.rule or 'no rule'} gives no reason, so it waives nothing",
@@ -122,7 +129,7 @@ def _unused(waiver: Waiver, config: str) -> Finding:
         slug="waiver-unused",
         severity=Severity.INFO,
         file=waiver.file or config,
-        where=waiver.rule,
+        where=waiver.where,
         line=waiver.line,
         column=1 if waiver.line else 0,
         message=f"The waiver of {waiver.rule} covers no finding",

@@ -104,11 +104,14 @@ class Workload(Entity):
         tags = [(n.text("key") or n.text("name"), n.text("value")) for n in self.items("tags")]
         tags += [(key, node.text()) for key, node in self.members("tags")]
         tags += [(key, node.text()) for key, node in self.members("parameters")]
-        return any((v or "").lower() == "spot" for k, v in tags if k and _CAPACITY_WORD.search(k))
+        return any(says_spot(v or "") for k, v in tags if k and _CAPACITY_WORD.search(k))
 
 
 _NODE_NAMES = ("NNODES", "NUM_NODES", "NODE_COUNT", "N_NODES", "SLURM_NNODES")
 _CAPACITY_WORD = Pattern(r"capacity|market|lifecycle|purchas|spot|queue", re.IGNORECASE)
+_SPOT = Pattern(
+    r"(?<![a-z0-9])(?<!no[-_ ])(?<!non[-_ ])(?<!not[-_ ])spot(?![a-z0-9])", re.IGNORECASE
+)
 
 
 class TaskDefinition(Workload):
@@ -361,6 +364,11 @@ class Environment(Entity):
         """The value of a variable as a number."""
         variable = self._by_name.get(path)
         return variable.value.number() if variable else None
+
+
+def says_spot(name: str) -> bool:
+    """`spot` is a word of a name (`gpu-spot`), and is not denied there."""
+    return bool(_SPOT.search(name))
 
 
 def pinned_types(expression: str) -> tuple[str, ...]:

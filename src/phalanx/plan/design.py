@@ -58,7 +58,7 @@ def design(asked: Workload) -> Design:
         chosen=chosen,
         decisions=(
             host.decide(workload, sized, where),
-            accelerator.decide(workload, vendor, sized),
+            accelerator.decide(workload, vendor, sized, where),
             capacity.decide(workload, sized, where, source),
             shape.decide(workload, sized),
             boundary.decide(workload, found, sized),
@@ -92,4 +92,9 @@ def _hardware(workload: Workload, vendor: str) -> Sized:
         # Nothing is known of GPUs on site but their number.
         nodes = max(workload.run.nodes, 1)
         return Sized(nodes=nodes, devices=workload.devices.count or own)
-    return size(workload, vendor if vendor != "none" else "nvidia")
+    sized = size(workload, vendor if vendor != "none" else "nvidia")
+    part = sized.instance is not None and sized.instance.is_fractional
+    if part and not workload.devices.type and host.host_of(workload, sized) != host.MANAGED:
+        # Parts of a GPU stand on Managed Instances only.
+        return size(replace(workload, sharing="none"), vendor)
+    return sized

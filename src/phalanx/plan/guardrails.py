@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from phalanx.plan.decisions.boundary import Route
-from phalanx.plan.decisions.capacity import vcpus_needed
+from phalanx.plan.decisions.capacity import no_block, no_spot, vcpus_needed
 from phalanx.plan.decisions.decision import Source, cite
 from phalanx.plan.decisions.host import MANAGED
 from phalanx.plan.saving import FACTOR, Saving
+from phalanx.plan.sharing import no_part, not_shared
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
 
@@ -56,7 +57,7 @@ def guardrails(
     hosts = chosen.host in ("ecs-on-ec2", MANAGED)
     rows = (
         ("GR1", "no accelerator on Fargate", True, f"host is {chosen.host}"),
-        ("GR2", "one homogeneous group for each GPU type", hosts, "one type, one provider"),
+        ("GR2", "one homogeneous group for each instance type", hosts, "no group mixes types"),
         (
             "GR3",
             "no MIG or time slicing on native ECS",
@@ -93,6 +94,8 @@ def findings(
         *_sizes(workload, sized),
         *_quota(workload, sized),
         *_market(workload, chosen),
+        *_block(workload, sized, chosen),
+        *_sharing(workload, sized, chosen),
         *_wishes(workload, chosen),
         *_interval(workload, kept),
     ]
@@ -154,6 +157,53 @@ def _market(workload: Workload, chosen: Chosen) -> Iterator[Finding]:
             "Spot without resume starts over at every interruption: the plan does not use Spot.",
             "commit checkpoints and resume from them",
             cite("plan.spot-policy"),
+        )
+    elif (why := no_spot(workload)) and chosen.host != "none":
+        yield Finding(
+            "spot-not-used",
+            "warning",
+            "run.market",
+            f"Spot is asked for and not used: {why}.",
+            "say serving: {traffic: batch} if interruptions are borne",
+            cite("plan.spot-policy"),
+        )
+
+
+def _block(workload: Workload, sized: Sized, chosen: Chosen) -> Iterator[Finding]:
+    why = no_block(workload, sized)
+    asked = workload.run.market == "capacity_block" and chosen.host in ("ecs-on-ec2", MANAGED)
+    if asked and why:
+        yield Finding(
+            "capacity-block-not-used",
+            "warning",
+            "run.market",
+            f"A Capacity Block is asked for and not used: {why}.",
+            "cut a run that resumes into parts that fit a block, or take the reservation of D3",
+            cite("plan.block-duration"),
+        )
+
+
+def _sharing(workload: Workload, sized: Sized, chosen: Chosen) -> Iterator[Finding]:
+    if chosen.host == "none":
+        return
+    if why := not_shared(workload):
+        yield Finding(
+            "sharing-not-used",
+            "warning",
+            "sharing.wish",
+            f"Sharing a GPU is asked for and not used: {why}.",
+            "give each replica and each tenant a GPU of its own, or a part by wish: fractional",
+            cite("plan.mps", "plan.gpu-isolation"),
+        )
+    part = sized.instance is not None and sized.instance.is_fractional
+    if workload.sharing == "fractional" and not part and not workload.devices.is_cpu:
+        yield Finding(
+            "no-part-of-a-gpu",
+            "info",
+            "sharing.wish",
+            f"A part of a GPU is asked for and not used: {no_part(workload, chosen.host)}.",
+            "see what D2 rejects, and what would change it",
+            cite("plan.fractional"),
         )
 
 

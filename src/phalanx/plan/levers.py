@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phalanx.plan.decisions.capacity import no_block, no_spot
 from phalanx.plan.decisions.decision import Source, cite
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
@@ -51,10 +52,8 @@ _Said = tuple[str, str]
 def _blocks(workload: Workload, sized: Sized, capacity: str) -> _Said:
     if capacity == "capacity-block":
         return "in use", "certainty for the dates, not a discount"
-    if not workload.trains:
-        return "no", "they are for planned training"
-    if sized.instance is None or "capacity-block" not in sized.instance.usage:
-        return "no", "the type has none"
+    if without := no_block(workload, sized):
+        return "no", without
     return "yes", "if the dates are known ahead; certainty, not a discount"
 
 
@@ -70,9 +69,10 @@ def _neuron(workload: Workload, vendor: str) -> _Said:
 
 def _spot(workload: Workload, capacity: str) -> _Said:
     if capacity in ("spot-group", "managed-instances-spot"):
-        return "in use", "with committed checkpoints"
-    if workload.use == "inference":
-        return "no", "never where a latency is promised"
+        kept = "with committed checkpoints" if workload.trains else "for work that can be redone"
+        return "in use", kept
+    if workload.use == "inference" and no_spot(workload):
+        return "no", "never where somebody waits for the answer"
     if workload.trains and not workload.run.resumes:
         return "no", "the run does not resume: every interruption would start it over"
     if capacity == "capacity-block":

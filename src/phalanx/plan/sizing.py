@@ -13,6 +13,7 @@ from phalanx.facts.instances import InstanceType, all_instances
 from phalanx.plan.memory import serving_bytes
 from phalanx.plan.parallelism import MIB, USABLE, Fit, choose, forms
 from phalanx.plan.resolve import named
+from phalanx.plan.sharing import FRACTIONS, part_wished
 from phalanx.plan.workload import Workload
 
 FAMILIES = {
@@ -68,9 +69,13 @@ def _rows(workload: Workload, vendor: str) -> tuple[InstanceType, ...]:
         found = [row for row in all_instances() if named(word, row.name, row.accelerator)]
     else:
         families = FAMILIES[workload.use, vendor]
+        families += FRACTIONS if part_wished(workload, vendor) else ()
         found = [row for row in all_instances() if row.family in families]
-    whole = [row for row in found if row.count and (not row.is_fractional or row.name == word)]
-    return tuple(sorted(whole, key=_order))
+    parts = part_wished(workload, vendor)
+    kept = [
+        row for row in found if row.count and (parts or not row.is_fractional or row.name == word)
+    ]
+    return tuple(sorted(kept, key=_order))
 
 
 def _order(row: InstanceType) -> tuple[int, int, int, str]:

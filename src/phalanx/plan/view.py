@@ -8,7 +8,7 @@ from typing import Any
 
 from phalanx.facts.rows import rows
 from phalanx.plan.baseline import duties
-from phalanx.plan.decisions.capacity import quota_code, vcpus_needed
+from phalanx.plan.decisions.capacity import block_sizes, quota_code, vcpus_needed
 from phalanx.plan.decisions.decision import Source, cite, cite_type
 from phalanx.plan.design import Design
 from phalanx.plan.parallelism import Fit
@@ -99,20 +99,23 @@ def capacity(made: Design) -> dict[str, Any]:
     if sized.instance and chosen.host in ("ecs-on-ec2", "managed-instances"):
         name = f"{sized.instance.family}-{chosen.capacity}"
         gang = workload.trains and sized.nodes > 1
-        groups.append(
-            {
-                "name": name,
-                "instance_type": sized.instance.name,
-                "min": 0 if workload.use != "inference" else _instances(made)[0],
-                "max": _instances(made)[1],
-                "zones": "one" if gang or chosen.capacity == "capacity-block" else "several",
-                "placement_group": "cluster"
-                if gang and chosen.capacity != "capacity-block"
-                else None,
-                "efa_interfaces": sized.instance.efa if gang else 0,
-            }
-        )
-        strategy.append({"capacityProvider": name, "base": 0, "weight": 1})
+        block = chosen.capacity == "capacity-block"
+        sizes = block_sizes(sized) if block else (_instances(made)[1],)
+        for number, most in enumerate(sizes, start=1):
+            one = name if len(sizes) == 1 else f"{name}-{number}"
+            groups.append(
+                {
+                    "name": one,
+                    "instance_type": sized.instance.name,
+                    "min": 0 if workload.use != "inference" else _instances(made)[0],
+                    "max": most,
+                    "zones": "one" if gang or block else "several",
+                    "placement_group": "cluster" if gang and not block else None,
+                    "efa_interfaces": sized.instance.efa if gang else 0,
+                }
+            )
+            weight = 1 if len(sizes) == 1 else most
+            strategy.append({"capacityProvider": one, "base": 0, "weight": weight})
     return {
         "choice": chosen.capacity,
         "groups": groups,
@@ -159,7 +162,13 @@ def steps(made: Design) -> list[str]:
         lines.append("1. Make the reservation, and its resource group where one is needed.")
     elif chosen.capacity in ("spot-group", "managed-instances-spot"):
         lines.append("1. Ask for the Spot placement score of the type in your zones.")
-    if chosen.host == "ecs-on-ec2":
+    if chosen.capacity == "capacity-block" and len(block_sizes(sized)) > 1:
+        lines.append(
+            "Then for each block a launch template, scaling group and capacity provider of its "
+            "own. Start each block's tasks with its provider alone, or blend the providers by "
+            "weight: a group cannot grow past its block."
+        )
+    elif chosen.host == "ecs-on-ec2":
         lines.append("Then one scaling group, one capacity provider, and tasks with a strategy.")
     else:
         lines.append(

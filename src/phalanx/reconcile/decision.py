@@ -70,7 +70,7 @@ class Timing:
     launch_grace_s: float = 30.0
     settle_s: float = 1.0
     sweep_gap_s: float = 0.2
-    prune_wait_s: float = 30.0
+    prune_wait_s: float = 5.0
     silent_s: float = 10.0
     recheck_s: float = 1.0
 

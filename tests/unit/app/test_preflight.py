@@ -9,6 +9,7 @@ from phalanx.plan.job import JobPlan
 def plan(tmp_path: Path, *command: str, **values) -> JobPlan:
     (tmp_path / "train.py").write_text("")
     (tmp_path / "run.sh").write_text("")
+    (tmp_path / "run.sh").chmod(0o755)
     return JobPlan(name="a", command=command, source=str(tmp_path), **values)
 
 
@@ -34,6 +35,7 @@ def test_what_can_be_started_passes(tmp_path, command):
         (("pyhton", "x.py"), 0, "the program 'pyhton' is not to be found (did you mean 'python'?)"),
         (("no-such-thing",), 0, "the program 'no-such-thing' is not to be found (is it on PATH?)"),
         (("./gone.sh",), 0, "the program './gone.sh' is not to be found"),
+        (("./train.py",), 0, "is it in the source, and executable?"),
         (("python", "-u", "trian.py"), 2, "no file 'trian.py' (did you mean 'train.py'?)"),
         (("python", "sub/other.py"), 1, "no file 'sub/other.py' (the source is"),
     ],

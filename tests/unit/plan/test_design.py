@@ -81,6 +81,99 @@ def test_g_types_have_no_blocks() -> None:
     assert choice(planned(lines % "any"), "D3") == "on-demand-group"
 
 
+def finding(made: dict[str, Any], slug: str) -> dict[str, Any]:
+    (found,) = [one for one in made["findings"] if one["slug"] == slug]
+    return dict(found)
+
+
+def rejected(made: dict[str, Any], id: str) -> dict[str, str]:
+    (found,) = [one["rejected"] for one in made["decisions"] if one["id"] == id]
+    return {other["choice"]: other["because"] for other in found}
+
+
+def test_the_reason_without_a_block_is_the_true_one() -> None:
+    lines = "accelerator: {type: %s}\nmodel: {parameters: 7B}\n"
+    run = "run: {nodes: 1, duration: %dd, market: capacity_block, resumes: true}\n"
+    assert choice(planned(lines % "p5.48xlarge" + run % 182), "D3") == "capacity-block"
+    for type, days, why in (
+        ("p5.48xlarge", 183, "a Capacity Block lasts at most 182 days and the run takes 183"),
+        ("g6e.48xlarge", 20, "g6e.48xlarge has no Capacity Blocks"),
+    ):
+        made = planned(lines % type + run % days)
+        assert rejected(made, "D3")["capacity-block"] == why
+        assert why in finding(made, "capacity-block-not-used")["message"]
+        assert any(why in reason for reason in made["decisions"][2]["reasons"])
+        (lever,) = [one for one in made["levers"] if one["order"] == 1]
+        assert (lever["applies"], lever["because"]) == ("no", why)
+
+
+def test_each_block_has_a_group_and_provider_of_its_own() -> None:
+    lines = "accelerator: {type: p5.48xlarge}\nmodel: {parameters: 70B}\nrun: {nodes: %d}\n"
+    one = planned(lines % 64)["capacity"]
+    assert [group["max"] for group in one["groups"]] == [64]
+    made = planned(lines % 129)
+    capacity = made["capacity"]
+    assert [group["max"] for group in capacity["groups"]] == [43, 43, 43]
+    assert {group["zones"] for group in capacity["groups"]} == {"one"}
+    names = [group["name"] for group in capacity["groups"]]
+    assert len(set(names)) == 3
+    assert [item["capacityProvider"] for item in capacity["strategy"]] == names
+    assert any("for each block" in step for step in capacity["steps"])
+    assert any("43 + 43 + 43 nodes" in reason for reason in made["decisions"][2]["reasons"])
+    assert [g["max"] for g in planned(lines % 65)["capacity"]["groups"]] == [33, 32]
+
+
+@pytest.mark.parametrize(
+    ("use", "tenants", "why"),
+    [
+        ("inference", "many", "no isolation boundary"),
+        ("development", "many", "no isolation boundary"),
+        ("inference", "one", "GPUs of inference are not shared"),
+        ("training", "one", "GPUs of training are not shared"),
+    ],
+)
+def test_a_wish_to_share_is_answered(use: str, tenants: str, why: str) -> None:
+    lines = f"model: {{parameters: 200M}}\nsharing: {{wish: mps, tenants: {tenants}}}\n"
+    found = finding(planned(lines, use), "sharing-not-used")
+    assert found["where"] == "sharing.wish"
+    assert why in found["message"]
+    assert "plan.mps" in {source["fact"] for source in found["sources"]}
+    trusted = "model: {parameters: 200M}\nsharing: {wish: mps, tenants: one}\n"
+    assert planned(trusted, "development")["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("model: {parameters: 20B}\n", "does not fit the largest part, 11444 MiB"),
+        ("model: {parameters: 200M}\nsecurity: {custom_ami: true}\n", "Managed Instances only"),
+        ("model: {parameters: 200M}\naccelerator: {type: g6.xlarge}\n", "g6.xlarge is asked for"),
+        ("serving: {latency: 1s}\n", "size is not known"),
+    ],
+)
+def test_a_part_of_a_gpu_is_taken_or_refused_by_name(lines: str, why: str) -> None:
+    wish = "sharing: {wish: fractional}\n"
+    for size, type in (("200M", "g6f.large"), ("2B", "g6f.2xlarge")):
+        made = planned(f"model: {{parameters: {size}}}\n" + wish, "inference")
+        (group,) = made["capacity"]["groups"]
+        assert group["instance_type"] == type
+        assert "0." in made["decisions"][1]["reasons"][1]
+    made = planned(lines + wish, "inference")
+    assert why in rejected(made, "D2")["part-of-a-gpu (g6f, gr6f)"]
+    assert why in finding(made, "no-part-of-a-gpu")["message"]
+
+
+def test_batch_inference_bears_spot_and_an_endpoint_does_not() -> None:
+    lines = "model: {parameters: 7B}\nrun: {market: spot}\nserving: {traffic: %s}\n"
+    assert choice(planned(lines % "batch", "inference"), "D3") == "managed-instances-spot"
+    own = "security: {custom_ami: true}\n"
+    assert choice(planned(lines % "batch" + own, "inference"), "D3") == "spot-group"
+    for more, name in (("", "managed-instances-spot"), (own, "spot-group")):
+        made = planned(lines % "steady" + more, "inference")
+        assert "only batch" in rejected(made, "D3")[name]
+        assert finding(made, "spot-not-used")["where"] == "run.market"
+
+
 def test_batch_is_not_proposed_for_a_gang_on_spot() -> None:
     lines = "model: {parameters: 7B}\nrun: {nodes: 4, market: %s, resumes: true}\n"
     wants = "team: {wants: [job_queue]}\n"

@@ -13,7 +13,7 @@ from phalanx.lint.readers.hcl_functions import Encoded, as_text
 from phalanx.lint.readers.tf_shapes import Blocks
 from phalanx.lint.values import UNKNOWN, Ref, Unknown
 
-_INSTANCES_MAX = 16
+_INSTANCES_MAX = 64
 _META = frozenset({"count", "for_each", "provider", "providers", "depends_on", "source", "version"})
 _DEPTH_MAX = 8
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.plan.decisions.decision import Decision, Rejected, cite, cite_type
+from phalanx.plan.sharing import no_part
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
 
@@ -24,7 +25,7 @@ def vendor_of(workload: Workload) -> str:
     return "nvidia"
 
 
-def decide(workload: Workload, vendor: str, sized: Sized) -> Decision:
+def decide(workload: Workload, vendor: str, sized: Sized, host: str) -> Decision:
     """The decision with its reasons."""
     if vendor == "none":
         return _none()
@@ -37,10 +38,13 @@ def decide(workload: Workload, vendor: str, sized: Sized) -> Decision:
     if sized.instance and not workload.devices.own:
         sources = (cite_type(sized.instance), *sources)
     other = "neuron" if vendor == "nvidia" else "nvidia"
-    rejected = (Rejected(other, _not(other, workload)),)
-    return Decision(
-        "D2", QUESTION, vendor, tuple(reasons), rejected, sources, _change(workload, vendor)
-    )
+    rejected = [Rejected(other, _not(other, workload))]
+    if workload.sharing == "fractional":
+        sources += cite("plan.fractional")
+        if not (sized.instance and sized.instance.is_fractional):
+            rejected.append(Rejected("part-of-a-gpu (g6f, gr6f)", no_part(workload, host)))
+    change = _change(workload, vendor)
+    return Decision("D2", QUESTION, vendor, tuple(reasons), tuple(rejected), sources, change)
 
 
 def _none() -> Decision:
@@ -89,9 +93,9 @@ def _type_reasons(workload: Workload, sized: Sized) -> list[str]:
         )
         return [said]
     named = bool(workload.devices.type)
-    figures = (
-        f"{row.count or 'a part of one'} x {row.accelerator}, {row.device_memory_mib} MiB each"
-    )
+    figures = f"{row.count} x {row.accelerator}, {row.device_memory_mib} MiB each"
+    if row.is_fractional:
+        figures = f"{row.share:g} of one {row.accelerator}, {row.device_memory_mib} MiB"
     if named:
         start = f"{workload.devices.type} is asked for: {row.name} ({figures})."
     elif workload.model.is_sized:

@@ -1,4 +1,4 @@
-"""D3: where the capacity comes from; one homogeneous group for each GPU type."""
+"""D3: where the capacity comes from; one homogeneous group for each type."""
 
 from __future__ import annotations
 
@@ -64,22 +64,25 @@ def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decis
         reasons.insert(0, _quota(workload, sized))
         facts += ["plan.quota-per-family", "plan.homogeneous-group"]
     if own and host == EC2:
-        reasons.append(
-            "One scaling group and one capacity provider for the one GPU type: managed scaling "
-            "protects on the smallest type of a group and knows no GPU memory."
-        )
+        reasons.append(_groups(sized, chosen.choice))
         facts += ["plan.smallest-type-protects", "provider.weights-refused", "plan.strategy"]
     none = "there is no accelerator to find capacity for" if chosen.choice == "none" else ""
-    rejected = [Rejected(name, none or why) for name, why in _WHAT.items() if name != chosen.choice]
+    rejected = [
+        Rejected(name, none or _not(name, workload, sized) or why)
+        for name, why in _WHAT.items()
+        if name != chosen.choice
+    ]
     if host == MANAGED:
         rejected = [
             Rejected("capacity-block", "not a documented pattern on Managed Instances"),
             Rejected("on-demand-group", "Managed Instances are the host"),
         ]
+        if workload.run.market == "spot" and (why := no_spot(workload)):
+            rejected.append(Rejected("managed-instances-spot", why))
     if own:
         rejected.append(
             Rejected(
-                "mixed-gpu-group",
+                "mixed-type-group",
                 "allowed, but a trap: tasks that do not fit the smallest type stay in PROVISIONING",
             )
         )
@@ -89,6 +92,63 @@ def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decis
     return Decision(
         "D3", QUESTION, chosen.choice, tuple(reasons), tuple(rejected), sources, chosen.change
     )
+
+
+def block_sizes(sized: Sized) -> tuple[int, ...]:
+    """Nodes of each Capacity Block of the run, as even as can be; the larger blocks first."""
+    blocks = max(1, -(-sized.nodes // BLOCK_NODES))
+    least, more = divmod(sized.nodes, blocks)
+    return tuple(least + (number < more) for number in range(blocks))
+
+
+def no_block(workload: Workload, sized: Sized) -> str:
+    """Why no Capacity Block can hold the workload, in words; empty when one can."""
+    if not workload.trains:
+        return "Capacity Blocks are for planned training"
+    if sized.instance is None:
+        return "no type is known that has Capacity Blocks"
+    if "capacity-block" not in sized.instance.usage:
+        return f"{sized.instance.name} has no Capacity Blocks"
+    if workload.days is not None and workload.days > BLOCK_DAYS:
+        return f"a Capacity Block lasts at most {BLOCK_DAYS} days and the run takes "
+            f"{workload.days:g}"
+    return ""
+
+
+def _groups(sized: Sized, choice: str) -> str:
+    """How scaling groups and providers are cut."""
+    sizes = block_sizes(sized)
+    if choice == "capacity-block" and len(sizes) > 1:
+        shown = " + ".join(str(size) for size in sizes)
+        return (
+            f"A launch template names one block, so there is one scaling group and one capacity "
+            f"provider for each block ({shown} nodes), blended by one strategy. All blocks have "
+            "to be bought for the same dates and the same zone, for EFA stays inside a zone."
+        )
+    return (
+        "One scaling group and one capacity provider for the one instance type: managed scaling "
+        "protects on the smallest type of a group and knows no accelerator's memory."
+    )
+
+
+def _not(name: str, workload: Workload, sized: Sized) -> str:
+    """Why a kind of capacity is out for this workload; empty where the usual reason says it."""
+    if name == "capacity-block":
+        return no_block(workload, sized)
+    if name == "spot-group" and workload.run.market == "spot":
+        return no_spot(workload)
+    return ""
+
+
+def no_spot(workload: Workload) -> str:
+    """Why Spot is out although it may be wished for, in words; empty when it is not."""
+    if workload.use == "inference" and workload.serving.latency_s is not None:
+        return "a latency is promised, and Spot is taken back at two minutes' notice"
+    if workload.use == "inference" and workload.serving.traffic != "batch":
+        return "somebody waits for the answers of a standing endpoint: only batch bears Spot"
+    if workload.trains and not workload.run.resumes:
+        return "the run does not resume: an interruption would lose it all"
+    return ""
 
 
 def quota_code(sized: Sized, choice: str) -> str:
@@ -135,10 +195,10 @@ def _managed(workload: Workload) -> Chosen:
             ("plan.mi-reserved",),
             ("a start delayed by missing capacity is acceptable",),
         )
-    if workload.run.market == "spot" and workload.use != "inference":
+    if workload.run.market == "spot" and not no_spot(workload):
         return Chosen(
             "managed-instances-spot",
-            ("Development bears interruptions.",),
+            (_bears(workload),),
             ("plan.spot-policy",),
             ("an interruption costs more than it saves",),
         )
@@ -150,6 +210,12 @@ def _managed(workload: Workload) -> Chosen:
     )
 
 
+def _bears(workload: Workload) -> str:
+    if workload.use == "inference":
+        return "A batch promises no latency: what an interruption took is asked for again."
+    return "The work bears interruptions and promises no latency."
+
+
 def _idle(workload: Workload) -> tuple[str, ...]:
     if workload.use != "development":
         return ()
@@ -157,18 +223,18 @@ def _idle(workload: Workload) -> tuple[str, ...]:
 
 
 def _training(workload: Workload, sized: Sized) -> Chosen:
-    row, market = sized.instance, workload.run.market
-    blocks = row is not None and "capacity-block" in row.usage and _in_block(workload, sized)
+    market = workload.run.market
+    without = no_block(workload, sized)
     long = workload.days is not None and workload.days > 14
     if market == "spot" and workload.run.resumes:
         return _spot()
-    if blocks and (
+    if not without and (
         market in ("capacity_block", "reserved")
         or (market == "any" and (sized.nodes > 1 or long or workload.run.deadline_s is not None))
     ):
         return _block(sized)
     if market in ("reserved", "capacity_block"):
-        return _reservation("Assured capacity is asked for; the type has no Capacity Blocks.")
+        return _reservation(f"Assured capacity is asked for, and {without}.", "plan.block-duration")
     said = "The run is short enough to wait for On-Demand capacity."
     if market == "spot":
         said = "Spot is asked for, but the run does not resume: an interruption would lose it all."
@@ -181,10 +247,6 @@ def _training(workload: Workload, sized: Sized) -> Chosen:
             "the run resumes from checkpoints and may be interrupted: Spot",
         ),
     )
-
-
-def _in_block(workload: Workload, sized: Sized) -> bool:
-    return workload.days is None or workload.days <= BLOCK_DAYS
 
 
 def _block(sized: Sized) -> Chosen:
@@ -232,11 +294,11 @@ def _spot() -> Chosen:
     )
 
 
-def _reservation(why: str) -> Chosen:
+def _reservation(why: str, *facts: str) -> Chosen:
     return Chosen(
         "on-demand-reservation",
         (why, "An On-Demand Capacity Reservation assures it; it is paid for while it stands."),
-        ("plan.odcr", "plan.spot-policy"),
+        ("plan.odcr", "plan.spot-policy", *facts),
         ("a delayed start or a lost replica is acceptable: then On-Demand",),
     )
 
@@ -247,11 +309,10 @@ def _standing(workload: Workload) -> Chosen:
     if promised or workload.run.market in ("reserved", "capacity_block"):
         why = "A latency is promised, so capacity must be assured and Spot is out."
         return _reservation(why if promised else "Assured capacity is asked for.")
-    interruptible = workload.use == "development" or workload.serving.traffic == "batch"
-    if workload.run.market == "spot" and interruptible:
+    if workload.run.market == "spot" and not no_spot(workload):
         return Chosen(
             "spot-group",
-            ("The work bears interruptions and promises no latency.",),
+            (_bears(workload),),
             ("plan.spot-policy", "plan.spot-apart"),
             ("a latency is promised",),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.plan.decisions.decision import Decision, Rejected, cite
+from phalanx.plan.sharing import not_shared
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
 
@@ -49,7 +50,7 @@ _Why = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 def _why(choice: str, workload: Workload, sized: Sized) -> _Why:
     if choice == "single-container-inference":
-        return _inference(workload)
+        return _inference(workload, sized)
     if choice == "distributed-training":
         return (
             (
@@ -69,12 +70,14 @@ def _why(choice: str, workload: Workload, sized: Sized) -> _Why:
     return _development(choice, workload)
 
 
-def _inference(workload: Workload) -> _Why:
+def _inference(workload: Workload, sized: Sized) -> _Why:
+    part = sized.instance is not None and sized.instance.is_fractional
+    held = "the part of a GPU that its instance has" if part else "whole GPUs"
     low, high = workload.serving.replicas
     reasons = [
-        f"{low} to {high} replicas, each one task with whole GPUs behind a load balancer."
+        f"{low} to {high} replicas, each one task with {held} behind a load balancer."
         if high > 1
-        else "One task with whole GPUs behind a load balancer.",
+        else f"One task with {held} behind a load balancer.",
         "The health check's grace period is set to the model's load time.",
         "Deployments need up to twice the GPUs while they last: reserve them, or lower "
         "maximumPercent.",
@@ -117,6 +120,8 @@ def _not(name: str, workload: Workload, sized: Sized) -> str:
         if workload.use != "training":
             return f"the workload is {workload.use}"
         return f"the run has {sized.nodes} node{'s' if sized.nodes > 1 else ''}"
+    if name == "gpu-shared-dev" and (why := not_shared(workload)):
+        return why
     if workload.use != "development":
         return f"the workload is {workload.use}; GPUs of production are not shared"
     if name == "gpu-shared-dev":

@@ -38,5 +38,5 @@ def cluster_pg_multi_az(group: ScalingGroup, world: World) -> Found:
     yield Hit(
         group,
         path,
-        f"Cluster placement group {placement.name or ''} is stretched over {len(zones)} zones",
+        f"Cluster placement group {placement.name or placement.address} is stretched over {len(zones)} zones",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from phalanx.lint.entity import Entity, Node
+from phalanx.lint.launch import RunTask
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
@@ -14,7 +16,7 @@ PAGE = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-task
     slug="fargate-gpu",
     severity="error",
     areas=("host",),
-    on=Container,
+    on=Entity,
     message="A GPU is asked for on Fargate, which has none",
     why="Fargate has no accelerator of any kind: the task definition or the launch is refused.",
     fix="Run it on the EC2 launch type, on Managed Instances or on External (Anywhere) capacity. "
@@ -23,17 +25,28 @@ PAGE = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-task
     guards=("GR1",),
     facts=("CMP-01", "CMP-04"),
 )
-def fargate_gpu(container: Container, world: World) -> Found:
-    """The requirement, where FARGATE is among the compatibilities or the launcher says so."""
-    workload = container.workload
-    wants = container.wants_gpu or container.wants_neuron
-    if wants and workload.flavour in ("ecs", "batch") and on_fargate(container):
-        what = "GPU" if container.wants_gpu else "Neuron device"
-        yield Hit(
-            container,
-            "resourceRequirements",
-            f"Container {container.name or 'here'} asks for a {what}, and Fargate has none",
-        )
+def fargate_gpu(entity: Entity, world: World) -> Found:
+    """The requirement of a container, or of an override, that is to run on Fargate."""
+    if isinstance(entity, RunTask) and entity.is_fargate:
+        for override in entity.items("overrides.containerOverrides"):
+            yield from _said(override, override.text("name"), _wanted(override))
+    elif isinstance(entity, Container) and entity.workload.flavour in ("ecs", "batch"):
+        wanted = _wanted(entity)
+        if wanted and on_fargate(entity):
+            yield from _said(entity, entity.name, wanted)
+
+
+def _wanted(node: Node) -> str:
+    kinds = [need.text("type") for need in node.items("resourceRequirements")]
+    if "GPU" in kinds:
+        return "GPU"
+    return "Neuron device" if "NeuronDevice" in kinds else ""
+
+
+def _said(node: Node, name: str | None, what: str) -> Found:
+    if what:
+        message = f"Container {name or 'here'} asks for a {what}, and Fargate has none"
+        yield Hit(node, "resourceRequirements", message)
 
 
 def on_fargate(container: Container) -> bool:

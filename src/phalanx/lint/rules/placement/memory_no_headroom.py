@@ -58,12 +58,22 @@ def memory_no_headroom(workload: Workload, world: World) -> Found:
 def _wanted(workload: Workload) -> tuple[Node, str, float | None]:
     if isinstance(workload, TaskDefinition) and workload.has("memory"):
         return workload, "memory", workload.memory_mib
-    sizes = [container.memory_mib for container in workload.containers]
-    container = workload.containers[0]
     if workload.flavour == "batch":
+        container = workload.containers[0]
         return container, *_batch_need(container)
-    known = [size for size in sizes if size is not None]
-    return container, "memory", sum(known) if known and len(known) == len(sizes) else None
+    needs = [
+        (container.number(_counted(container)), container) for container in workload.containers
+    ]
+    known = [(size, container) for size, container in needs if size is not None]
+    if len(known) < len(needs):
+        return workload.containers[0], "memory", None
+    _, most = max(known, key=lambda need: need[0])
+    return most, _counted(most), sum(size for size, _ in known)
+
+
+def _counted(container: Container) -> str:
+    """What placement counts of a container: its reservation, or its limit without one."""
+    return "memoryReservation" if container.has("memoryReservation") else "memory"
 
 
 def _batch_need(container: Container) -> tuple[str, float | None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from phalanx.lint.infra import ComputeEnvironment
+from phalanx.lint.infra import ComputeEnvironment, JobQueue
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.workload import JobDefinition
+from phalanx.lint.workload import JobDefinition, says_spot
 from phalanx.lint.world import World
 
 _LOST = "Host EC2 (instance i-0123456789abcdef0) terminated."
@@ -43,7 +43,10 @@ def spot_no_host_retry(job: JobDefinition, world: World) -> Found:
 
 def _all_spot(job: JobDefinition, world: World) -> bool:
     kinds = [e.text("computeResources.type") for e in world.near(job, ComputeEnvironment)]
-    return bool(kinds) and all(kind == "SPOT" for kind in kinds)
+    if kinds:
+        return all(kind == "SPOT" for kind in kinds)
+    queues = [queue.name or "" for queue in world.near(job, JobQueue)]
+    return bool(queues) and all(map(says_spot, queues))
 
 
 def _repeats(job: JobDefinition) -> bool:
