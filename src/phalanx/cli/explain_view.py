@@ -27,7 +27,7 @@ def explained(answer: Explanation) -> str:
 
 def _decision(decision: Decision) -> Iterator[str]:
     words = {
-        "restart": f"restart {decision.relaunch} tasks",
+        "restart": f"restart {decision.relaunch} task{'' if decision.relaunch == 1 else 's'}",
         "fail": "fail: do not start it again unchanged",
         "none": "do nothing",
         "succeeded": "it succeeded",

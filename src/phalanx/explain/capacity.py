@@ -10,8 +10,10 @@ from typing import Any
 from phalanx.explain import pages
 from phalanx.explain.model import ERROR, INFO, WARNING, Finding, Path, Words
 from phalanx.explain.reading import Evidence
-from phalanx.explain.shapes import mapping, number, objects, text
+from phalanx.explain.shapes import mapping, number, objects, sequence, text
 from phalanx.explain.task_findings import at
+from phalanx.explain.task_words import UNHEALTHY
+from phalanx.facts.instances import instance
 
 SPOT_QUOTA_ZERO = Words(
     "CAP001",
@@ -80,16 +82,6 @@ NOT_PLACED = Words(
     "activities of the group behind the capacity provider.",
     (pages.SCALING,),
 )
-UNHEALTHY = Words(
-    "CAP011",
-    "service-health-check-failing",
-    WARNING,
-    "tasks of the service are stopped because a health check fails",
-    "A model that loads longer than the grace period is killed while it loads.",
-    "Compare the time to load with the service's health-check grace period, then look at the "
-    "container's log.",
-    (pages.STOP_CODES,),
-)
 IMPAIRED_START = Words(
     "CAP012",
     "service-start-impaired",
@@ -110,6 +102,17 @@ NO_GPU = Words(
     "ECS_ENABLE_GPU_SUPPORT=true. Restart the agent to register anew, better replace the "
     "instance.{fractional}",
     (pages.GPU, pages.AGENT_CONFIG),
+)
+FEWER_GPUS = Words(
+    "INS004",
+    "instance-registered-with-fewer-gpus",
+    WARNING,
+    "a GPU instance is registered with fewer GPUs than its type has",
+    "The agent reads the GPUs once, when it starts. A GPU that was not there then (fallen off the "
+    "bus, held back by a fault or an option) is not offered, and a task that asks for all of them "
+    "never fits.",
+    "Look at `nvidia-smi` and the kernel log of the host for an Xid, then replace the instance.",
+    (pages.GPU, pages.XID),
 )
 DISCONNECTED = Words(
     "INS002",
@@ -253,12 +256,17 @@ def of_instances(evidence: Evidence) -> Iterable[Finding]:
 
 def _of_instance(evidence: Evidence, path: Path, item: dict[str, Any]) -> Iterable[Finding]:
     kind = _instance_type(item)
-    if text(item.get("status")).upper() != "INACTIVE" and _lacks_gpus(item, kind):
+    name = text(item.get("ec2InstanceId")) or text(item.get("containerInstanceArn"))
+    there = None if text(item.get("status")).upper() == "INACTIVE" else _gpus(item, kind)
+    row = instance(kind)
+    if there and row is not None and there < row.gpus:
+        said = f"{there} of {row.gpus}, {kind} {name}".strip()
+        yield at(evidence, FEWER_GPUS, (*path, "registeredResources"), said)
+    if there == 0:
         more = " Fractional types need the driver flavour made for them." * bool(
             _FRACTIONAL.match(kind)
         )
         words = _filled(NO_GPU, fractional=more)
-        name = text(item.get("ec2InstanceId")) or text(item.get("containerInstanceArn"))
         yield at(evidence, words, (*path, "registeredResources"), f"{kind} {name}".strip())
     if item.get("agentConnected") is False:
         yield at(evidence, DISCONNECTED, (*path, "agentConnected"))
@@ -273,14 +281,15 @@ def _instance_type(item: dict[str, Any]) -> str:
     return text(item.get("instanceType")).lower()
 
 
-def _lacks_gpus(item: dict[str, Any], kind: str) -> bool:
+def _gpus(item: dict[str, Any], kind: str) -> float | None:
+    """Number of registered GPUs; None when the type has none of NVIDIA's or nothing tells."""
     if not _GPU_TYPE.match(kind) or _NOT_NVIDIA.match(kind):
-        return False
+        return None
     if not isinstance(item.get("registeredResources"), list):
-        return False
+        return None
     for _, resource in objects(item["registeredResources"]):
         if text(resource.get("name")).upper() == "GPU":
-            listed = resource.get("stringSetValue")
-            counted = number(resource.get("integerValue")) or 0
-            return not (listed or counted or number(resource.get("doubleValue")))
-    return True
+            listed = len(sequence(resource.get("stringSetValue")))
+            counted = number(resource.get("integerValue")) or number(resource.get("doubleValue"))
+            return listed or counted or 0
+    return 0

@@ -9,7 +9,13 @@ from phalanx.explain.jobs import JobFacts, same_task
 from phalanx.explain.model import Decision, TaskView
 from phalanx.explain.shapes import short
 from phalanx.explain.taskfacts import TaskFacts
-from phalanx.verdict.tasks import StoppedTask, TaskEnding, classify_task, tier_of_task
+from phalanx.verdict.tasks import (
+    UNHEALTHY,
+    StoppedTask,
+    TaskEnding,
+    classify_task,
+    tier_of_task,
+)
 from phalanx.words import FailureClass
 
 TOGETHER_S = 0.2
@@ -113,6 +119,8 @@ def decide(job: JobFacts, ended: Sequence[Ended]) -> Decision:
     name = f"{_subject(cause)}: {cause.failure.value if cause.failure else ''}, {ending.because}"
     if cause.failure is FailureClass.STOPPED_BY_USER:
         return Decision("none", f"{name}; a stop that we did not record is a person's", job=job.id)
+    if ending.sign == UNHEALTHY:
+        return Decision("none", f"{name}; the service replaces it itself", job=job.id)
     if not ending.repeatable:
         return Decision("fail", f"{name}; the same again ends the same", job=job.id)
     attempts = job.attempt
@@ -184,9 +192,14 @@ def _action(e: Ended, decision: Decision | None) -> str:
         if decision.next == "restart":
             return "relaunch"
         return "fail" if decision.next == "fail" and e.failed else "none"
-    if not e.failed or e.failure is FailureClass.STOPPED_BY_USER or e.task.is_service:
+    if not e.failed or e.failure is FailureClass.STOPPED_BY_USER or _is_kept(e):
         return "none"
     return "relaunch" if e.ending and e.ending.repeatable else "fail"
+
+
+def _is_kept(e: Ended) -> bool:
+    """Whether a service starts another by itself."""
+    return e.task.is_service or (e.ending is not None and e.ending.sign == UNHEALTHY)
 
 
 def _evidence(e: Ended) -> tuple[tuple[str, str], ...]:

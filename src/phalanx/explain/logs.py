@@ -12,11 +12,13 @@ from phalanx.explain.texts import (
     EXCEPTION,
     KILLED,
     LINES,
+    NO_EFA,
     SIGNAL,
     TRACE,
     XID,
     XID_CONSEQUENCE,
     XID_HARDWARE,
+    XID_NOTICE,
     XID_OTHER,
     XID_PROGRAM,
 )
@@ -35,10 +37,21 @@ _MAY_SHOW = re.compile(
     r"|[aA]ddress|OFI|plugin|[sS]ignal|exitcode|[uU]nsatisfied|device-side|CUDA|[kK]illed"
 )
 """Cheap test: a line without any of these words shows nothing."""
+_REMARK = re.compile(
+    r"^[^A-Za-z]{0,40}(?:T[\d:.,+]+Z?\W{0,8})?(?:[\w.]{1,80} - )?\[?(?:INFO|DEBUG)\b"
+)
+"""A line that its program itself calls no error."""
+_REPORT = re.compile(r"(?:Error|Exception): |Killed process|oom-kill|\bNVRM:|Signal \d|exitcode")
+"""What is an error also on a line that calls itself information: a shipper named it so."""
+_SOCKET = re.compile(r"^.*\bNCCL INFO Using network Socket\b.*$", re.MULTILINE)
+_NO_PLUGIN = re.compile(r"Could not find: ?libnccl-net|No plugin found|libnccl-net\S* not found")
+_EFA = re.compile(r"NET/OFI|aws-ofi-nccl|libfabric|FI_PROVIDER\W{1,4}\w*efa|\bEFA\b|\befa-direct\b")
+_PLAIN = "NCCL found no network plugin and goes over sockets"
 _XIDS = {
     "program": XID_PROGRAM,
     "hardware": XID_HARDWARE,
     "consequence": XID_CONSEQUENCE,
+    "notice": XID_NOTICE,
     "unknown": XID_OTHER,
 }
 _HARMLESS_EXCEPTIONS = ("ChildFailedError", "KeyboardInterrupt")
@@ -58,13 +71,14 @@ class Shown:
 
 def shown_in(file: str, text: str) -> list[Shown]:
     """The lines that show something; each kind of line once, at its first place."""
-    told: dict[str, Shown] = {}
+    told: dict[tuple[str, str], Shown] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not _MAY_SHOW.search(line, 0, _LINE_MAX):
             continue
         for shown in _of_line(file, number, line[:_LINE_MAX]):
-            key = shown.words.slug if shown.words not in _XIDS.values() else shown.words.message
-            told.setdefault(key, shown)
+            told.setdefault((shown.words.slug, shown.words.message), shown)
+    for shown in over_sockets(file, text):
+        told.setdefault((shown.words.slug, shown.words.message), shown)
     return list(told.values())
 
 
@@ -72,6 +86,8 @@ def _of_line(file: str, number: int, line: str) -> Iterable[Shown]:
     xid = XID.search(line)
     if xid:
         yield _xid(file, number, xid, line)
+        return
+    if _REMARK.match(line) and not _REPORT.search(line):
         return
     for kind in LINES:
         match = kind.pattern.search(line)
@@ -89,12 +105,28 @@ def _of_line(file: str, number: int, line: str) -> Iterable[Shown]:
         yield Shown(file, number, at, TRACE, FailureClass.NON_ZERO_EXIT, _cut(line))
 
 
+def over_sockets(file: str, text: str) -> Iterable[Shown]:
+    """The line where NCCL settled for TCP after it had looked for, or was to have, better."""
+    chosen = _SOCKET.search(text)
+    if chosen is None:
+        return
+    before = text[: chosen.start()]
+    wished = _EFA.search(before)
+    if wished is None and not _NO_PLUGIN.search(before):
+        return
+    if any(kind.words.slug == NO_EFA.slug and kind.pattern.search(before) for kind in LINES):
+        return  # that line tells why, and is told
+    words = NO_EFA if wished else replace(NO_EFA, severity=INFO, message=_PLAIN)
+    number = len(before.splitlines()) + 1
+    yield Shown(file, number, 1, words, None, _cut(chosen[0]))
+
+
 def _xid(file: str, number: int, match: re.Match[str], line: str) -> Shown:
     code = int(match["number"])
     words = _XIDS[xid_kind(code)]
     means = xid_means(code)
     message = f"{words.message}: Xid {code}{f', {means}' if means else ''}"
-    failure = None if words is XID_CONSEQUENCE else FailureClass.GPU_FAULT
+    failure = None if words in (XID_CONSEQUENCE, XID_NOTICE) else FailureClass.GPU_FAULT
     return Shown(
         file, number, match.start() + 1, replace(words, message=message), failure, _cut(line)
     )

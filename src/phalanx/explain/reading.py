@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phalanx.errors import InputError, SpecError
+from phalanx.explain import kinds
 from phalanx.explain.model import Path
 from phalanx.spec.located import read
 from phalanx.spec.places import BYTES_MAX, DEPTH_MAX
@@ -45,6 +46,8 @@ def load(given: Input) -> Evidence:
     """The file as JSON, as a JSON value a line, or as text. Raises `InputError`."""
     text = _text(given)
     start = text.lstrip("\ufeff \t\r\n")[:1]
+    if given.file.endswith((".json", ".jsonl")):
+        _must_hold_something(given.file, text, start)
     if start not in ("{", "["):
         return Evidence(given.file, text)
     if not given.file.endswith(".json"):
@@ -63,6 +66,16 @@ def load(given: Input) -> Evidence:
             return Evidence(given.file, text, many, lines=True)
         raise InputError(error.line()) from None
     return Evidence(given.file, text, document.value, document.place)
+
+
+def _must_hold_something(file: str, text: str, start: str) -> None:
+    if not start:
+        raise InputError(f"{file}: is empty")
+    if start not in ("{", "[") and _is_json(text):
+        raise InputError(
+            f"{file}: is none of the kinds of evidence that `explain` knows",
+            hint=f"it reads {kinds.READS}",
+        )
 
 
 def _text(given: Input) -> str:

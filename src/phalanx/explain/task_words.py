@@ -56,9 +56,21 @@ UNKNOWN_CODE = Words(
     (pages.TASK_SHAPE,),
 )
 
+UNHEALTHY = Words(
+    "CAP011",
+    "service-health-check-failing",
+    WARNING,
+    "tasks of the service are stopped because a health check fails",
+    "A model that loads longer than the grace period is killed while it loads.",
+    "Compare the time to load with the service's health-check grace period, then look at the "
+    "container's log.",
+    (pages.STOP_CODES,),
+)
+
 BY_SIGN: dict[str, Words] = {
     words.slug: words
     for words in (
+        UNHEALTHY,
         Words(
             "TSK010",
             "container-out-of-memory",
@@ -142,8 +154,22 @@ BY_SIGN: dict[str, Words] = {
             ERROR,
             "the image, its tag or a version for this architecture does not exist",
             "The registry answered; what was asked for is not in it.",
-            "Correct the image's name, tag or platform.",
+            "Correct the image's name, tag or platform. If the repository is private, the registry "
+            "answers the same to somebody who is not signed in: let the execution role (or the "
+            "host's role) read it, or set repositoryCredentials.",
             (pages.PULL,),
+        ),
+        Words(
+            "TSK026",
+            "secret-access-denied",
+            ERROR,
+            "the execution role may not read a secret of the task",
+            "The agent fetches `secrets` with the execution role (executionRoleArn), not with the "
+            "task role, before any container starts.",
+            "Let the execution role read it: secretsmanager:GetSecretValue for Secrets Manager, "
+            "ssm:GetParameters for Parameter Store, and kms:Decrypt when a key of your own "
+            "encrypts it. Look at the secret's and the key's own policies too.",
+            (pages.STOP_CODES,),
         ),
         Words(
             "TSK018",

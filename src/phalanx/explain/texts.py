@@ -69,7 +69,28 @@ XID_CONSEQUENCE = Words(
     "Look for what came before it.",
     (pages.XID,),
 )
+XID_NOTICE = Words(
+    "LOG005",
+    "gpu-xid-notice",
+    WARNING,
+    "the GPU driver gave a notice that ends no process by itself",
+    "",
+    "Look for the Xid that came with it. Reset the GPU or replace the host before its next job, "
+    "and watch whether it comes again.",
+    (pages.XID,),
+)
 XID = re.compile(r"NVRM: Xid\s*\([^)]*\):\s*(?P<number>\d{1,4})", re.IGNORECASE)
+NO_EFA = Words(
+    "LOG020",
+    "nccl-not-using-efa",
+    WARNING,
+    "NCCL did not find EFA and goes over sockets",
+    "Without the EFA devices in the container, or without the plugin, NCCL falls back to "
+    "TCP and runs many times slower.",
+    "Map every /dev/infiniband/uverbs device, set an unlimited memlock, and see that the "
+    "image has libfabric and the NCCL network plugin.",
+    (pages.EFA, pages.NCCL_ENV),
+)
 
 LINES: tuple[Line, ...] = (
     _line(
@@ -237,17 +258,7 @@ LINES: tuple[Line, ...] = (
         FailureClass.NON_ZERO_EXIT,
     ),
     _line(
-        Words(
-            "LOG020",
-            "nccl-not-using-efa",
-            WARNING,
-            "NCCL did not find EFA and goes over sockets",
-            "Without the EFA devices in the container, or without the plugin, NCCL falls back to "
-            "TCP and runs many times slower.",
-            "Map every /dev/infiniband/uverbs device, set an unlimited memlock, and see that the "
-            "image has libfabric and the NCCL network plugin.",
-            (pages.EFA, pages.NCCL_ENV),
-        ),
+        NO_EFA,
         r"NET/OFI.*No eligible providers|NET/OFI.*Unable to find|OFI.*fi_getinfo.*failed"
         r"|Failed to initialize NET plugin",
     ),

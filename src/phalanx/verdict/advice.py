@@ -98,7 +98,7 @@ ADVICE: dict[FailureClass, Advice] = {
         "Restarts the gang from the last committed checkpoint and, where hosts can be chosen, "
         "avoids that host.",
         "Read the Xid in the kernel's log: some name the program (13, 31, 43), others the "
-        "hardware (48, 63, 64, 74, 79, 94, 95), and the hardware ones need another host.",
+        "hardware (48, 64, 74, 79, 94, 95), and the hardware ones need another host.",
     ),
     FailureClass.NETWORK_FAULT: Advice(
         "Connections between ranks broke, and no rank is known to have died first.",

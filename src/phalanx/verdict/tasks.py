@@ -87,7 +87,16 @@ def _sign(name: str, pattern: str, failure: FailureClass, repeatable: bool = Fal
     return Sign(name, re.compile(pattern, re.IGNORECASE), failure, repeatable)
 
 
-_PULL = r"(?:CannotPull\w*Error|ImagePull\w*|image pull|pull image manifest|\bpull(?:ing)?\b)"
+_PULL = (
+    r"(?:CannotPull\w*Error|ImagePull\w*|image pull|pull image manifest|\bpull(?:ing)?\b"
+    r"(?! secrets[\s\S]*secrets? (?:from|data)))"
+)
+_SECRET = (
+    r"(?:secrets? (?:values? )?from (?:asm|ssm|aws secrets manager|secrets manager)|secret data from"
+    r"|from (?:aws )?secrets manager|secretsmanager:GetSecretValue|ssm:GetParameters?\b"
+    r"|kms:Decrypt)"
+)
+_DENIED = r"(?:Access ?Denied|not authorized)"
 
 SIGNS: tuple[Sign, ...] = (
     _sign(
@@ -118,6 +127,11 @@ SIGNS: tuple[Sign, ...] = (
     _sign(
         "device-missing-on-host",
         r"adding custom device|no such device|error gathering device information",
+        FailureClass.UNKNOWN,
+    ),
+    _sign(
+        "secret-access-denied",
+        rf"{_SECRET}[\s\S]*{_DENIED}|{_DENIED}[\s\S]*{_SECRET}",
         FailureClass.UNKNOWN,
     ),
     _sign(
@@ -176,6 +190,11 @@ HOST_GONE = re.compile(
     r"|host (?:was |is )?(?:lost|terminated)",
     re.IGNORECASE,
 )
+UNHEALTHY = "service-health-check-failing"
+"""Sign of a task that its service stopped for its health; the service starts another."""
+_HEALTH = re.compile(
+    r"fail\w*\b.*\bhealth[ -]?checks?|health[ -]?checks?\b.*\bfail|\bunhealthy\b", re.IGNORECASE
+)
 _SPOT = re.compile(r"\bspot\b.*\b(?:interrupt|reclaim)|interrupted.*\bspot\b", re.IGNORECASE)
 
 
@@ -231,6 +250,9 @@ def _stopped_by_others(task: StoppedTask) -> TaskEnding | None:
         return TaskEnding(
             FailureClass.STOPPED_BY_USER, "somebody stopped it through the API", repeatable=False
         )
+    if code == "ServiceSchedulerInitiated" and _HEALTH.search(reason):
+        because = "its health check failed and the service stopped it"
+        return TaskEnding(FailureClass.UNKNOWN, because, UNHEALTHY, reason)
     if code == "ServiceSchedulerInitiated":
         return TaskEnding(
             FailureClass.UNKNOWN, "the service scheduler stopped it", "stopped-by-service"
@@ -260,6 +282,7 @@ _ABOUT = {
     "fabric-manager-not-ready": "the GPU fabric of the host is not ready",
     "gpu-vanished": "a GPU that was assigned is not on the host",
     "device-missing-on-host": "a mapped device does not exist on the host",
+    "secret-access-denied": "the execution role may not read a secret",
     "image-not-found": "the image does not exist",
     "image-pull-rate-limited": "the registry limits the rate of pulls",
     "image-pull-denied": "the registry refused access to the image",

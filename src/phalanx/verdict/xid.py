@@ -16,12 +16,17 @@ CONSEQUENCE = {
 }
 """Xids that follow from something else."""
 
+NOTICE = {
+    63: "a memory row was marked for remapping; the remap takes effect at the next GPU reset",
+    154: "the driver says what the GPU needs to recover (a reset, a reboot, or nothing)",
+}
+"""Xids that end no process by themselves."""
+
 HARDWARE = {
     46: "the GPU stopped processing",
     48: "an uncorrectable (double-bit) memory error",
     61: "an error of the GPU's microcontroller",
     62: "an error of the GPU's microcontroller",
-    63: "a memory row was marked for remapping",
     64: "a memory row could not be remapped",
     74: "an NVLink error",
     79: "the GPU has fallen off the bus",
@@ -37,7 +42,7 @@ HARDWARE = {
 
 
 def xid_kind(number: int) -> str:
-    """`program`, `consequence`, `hardware` or `unknown`."""
+    """`program`, `consequence`, `notice`, `hardware` or `unknown`."""
     for kind, table in _TABLES:
         if number in table:
             return kind
@@ -49,4 +54,9 @@ def xid_means(number: int) -> str:
     return next((table[number] for _, table in _TABLES if number in table), "")
 
 
-_TABLES = (("program", PROGRAM), ("consequence", CONSEQUENCE), ("hardware", HARDWARE))
+_TABLES = (
+    ("program", PROGRAM),
+    ("consequence", CONSEQUENCE),
+    ("notice", NOTICE),
+    ("hardware", HARDWARE),
+)

@@ -110,8 +110,8 @@ def no_block(workload: Workload, sized: Sized) -> str:
     if "capacity-block" not in sized.instance.usage:
         return f"{sized.instance.name} has no Capacity Blocks"
     if workload.days is not None and workload.days > BLOCK_DAYS:
-        return f"a Capacity Block lasts at most {BLOCK_DAYS} days and the run takes "
-            f"{workload.days:g}"
+        days = f"{workload.days:g}"
+        return f"a Capacity Block lasts at most {BLOCK_DAYS} days and the run takes {days}"
     return ""
 
 

@@ -38,5 +38,6 @@ def cluster_pg_multi_az(group: ScalingGroup, world: World) -> Found:
     yield Hit(
         group,
         path,
-        f"Cluster placement group {placement.name or placement.address} is stretched over {len(zones)} zones",
+        f"Cluster placement group {placement.name or placement.address} is stretched over "
+        f"{len(zones)} zones",
     )
