@@ -14,7 +14,7 @@ from itertools import islice
 from phalanx.explain import pages
 from phalanx.explain.listing import MARKERS, Listing, Staging, Step, Wanted, sort_listing
 from phalanx.explain.model import ERROR, INFO, WARNING, Finding, Path, Resume, Words, found
-from phalanx.explain.peers import against_peers, is_silent, peers_of
+from phalanx.explain.peers import Peers, against_peers, is_silent, peers_in
 from phalanx.explain.reading import Evidence
 
 _MANIFESTS = ("manifest.json", "manifest", "_manifest.json")
@@ -138,7 +138,8 @@ class Judged:
 def explain_listing(evidence: Evidence) -> tuple[Resume, list[Finding]]:
     """Where to go on, and the findings."""
     listing = sort_listing(evidence)
-    judged = [_judge(listing, step) for step in listing.steps]
+    peers = peers_in(listing) if is_silent(listing) else {}
+    judged = [_judge(listing, step, peers.get(step.name)) for step in listing.steps]
     complete = [j for j in judged if j.is_complete]
     best = complete[-1] if complete else None
     refused = tuple((j.step.name, j.because()) for j in judged if not j.is_complete)
@@ -146,7 +147,7 @@ def explain_listing(evidence: Evidence) -> tuple[Resume, list[Finding]]:
     return resume, list(_findings(listing, judged, best))
 
 
-def _judge(listing: Listing, step: Step) -> Judged:
+def _judge(listing: Listing, step: Step, peers: Peers | None) -> Judged:
     manifest = listing.manifests.get(step.name)
     begun = (name.removeprefix(f"{step.name}/") for name in listing.uploads)
     uploads = tuple(
@@ -158,15 +159,15 @@ def _judge(listing: Listing, step: Step) -> Judged:
         missing, wrong = _against_manifest(step, manifest)
     else:
         missing, wrong = _against_siblings(listing, step)
-    if is_silent(listing):
-        absent, short = against_peers(listing, step)
+    if peers is not None:
+        absent, short = against_peers(step, peers, listing.world_size)
         missing += absent
         wrong += [pair for pair in short if pair[0] not in dict(wrong)]
     missing += uploads
     if listing.marker_name and step.marker is None:
         missing.append(listing.marker_name)
     names = tuple(dict.fromkeys(missing))
-    return Judged(step, names, tuple(wrong), _unproven(listing, step), uploads)
+    return Judged(step, names, tuple(wrong), _unproven(listing, step, peers), uploads)
 
 
 def _against_manifest(
@@ -255,14 +256,14 @@ def _natural(name: str) -> tuple[object, ...]:
     return tuple(int(p) if p.isdigit() else p for p in re.split(r"(\d{1,15})", name))
 
 
-def _unproven(listing: Listing, step: Step) -> str:
+def _unproven(listing: Listing, step: Step, peers: Peers | None) -> str:
     """Why a checkpoint without a visible fault is still not proven to be whole."""
     has_manifest = bool(listing.manifests.get(step.name))
     if has_manifest:
         return ""
     if listing.manifests:
         return "no manifest says what must be there"
-    if step.marker is None and not (is_silent(listing) and peers_of(listing, step)):
+    if step.marker is None and (peers is None or peers.count < 2):
         return "neither a marker nor a manifest says that it is complete"
     return ""
 

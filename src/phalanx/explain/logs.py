@@ -46,7 +46,12 @@ _REPORT = re.compile(r"(?:Error|Exception): |Killed process|oom-kill|\bNVRM:|Sig
 _SOCKET = re.compile(r"^.*\bNCCL INFO Using network Socket\b.*$", re.MULTILINE)
 _NO_PLUGIN = re.compile(r"Could not find: ?libnccl-net|No plugin found|libnccl-net\S* not found")
 _EFA = re.compile(r"NET/OFI|aws-ofi-nccl|libfabric|FI_PROVIDER\W{1,4}\w*efa|\bEFA\b|\befa-direct\b")
-_PLAIN = "NCCL found no network plugin and goes over sockets"
+_PLAIN = replace(
+    NO_EFA,
+    severity=INFO,
+    message="NCCL found no network plugin and goes over sockets",
+    fix=f"Nothing, on hosts without EFA. On hosts with it: {NO_EFA.fix}",
+)
 _XIDS = {
     "program": XID_PROGRAM,
     "hardware": XID_HARDWARE,
@@ -116,7 +121,7 @@ def over_sockets(file: str, text: str) -> Iterable[Shown]:
         return
     if any(kind.words.slug == NO_EFA.slug and kind.pattern.search(before) for kind in LINES):
         return  # that line tells why, and is told
-    words = NO_EFA if wished else replace(NO_EFA, severity=INFO, message=_PLAIN)
+    words = NO_EFA if wished else _PLAIN
     number = len(before.splitlines()) + 1
     yield Shown(file, number, 1, words, None, _cut(chosen[0]))
 

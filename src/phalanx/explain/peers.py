@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from phalanx.explain.listing import Listing, Step, step_order
 
@@ -32,26 +33,48 @@ _SLACK = 0.01
 _SLACK_BYTES = 64
 
 
+@dataclass
+class Peers:
+    """The checkpoints of one folder and form of name, taken together."""
+
+    count: int = 0
+    names: set[str] = field(default_factory=set)
+    """Files of state that any of them has, with the number of the step left open."""
+    sizes: dict[str, Counter[int]] = field(default_factory=dict)
+    """File to how many of them have it in which size."""
+
+    def add(self, step: Step) -> None:
+        """Take one more checkpoint in."""
+        self.count += 1
+        for given, item in step.files.items():
+            name = _inner(step, given)
+            if _STATE.search(given):
+                self.names.add(name)
+            if item.size is not None and _SIZED.search(item.path):
+                self.sizes.setdefault(name, Counter())[item.size] += 1
+
+
 def is_silent(listing: Listing) -> bool:
     """Whether nothing in this root says of any checkpoint that it is complete."""
     return not listing.manifests and not listing.marker_name
 
 
-def peers_of(listing: Listing, step: Step) -> list[Step]:
-    """The other checkpoints of the same folder and form of name."""
-    form = _form(step.name)
-    return [other for other in listing.steps if other is not step and _form(other.name) == form]
+def peers_in(listing: Listing) -> dict[str, Peers]:
+    """Checkpoint to those that it can be held against, itself among them."""
+    forms: dict[str, Peers] = {}
+    for step in listing.steps:
+        forms.setdefault(_form(step.name), Peers()).add(step)
+    return {step.name: forms[_form(step.name)] for step in listing.steps}
 
 
-def against_peers(listing: Listing, step: Step) -> tuple[list[str], list[tuple[str, str]]]:
+def against_peers(
+    step: Step, peers: Peers, world_size: int | None
+) -> tuple[list[str], list[tuple[str, str]]]:
     """(missing names, (name, what is wrong)) of a checkpoint, told by the others."""
-    peers = peers_of(listing, step)
-    own = {_inner(step, name): name for name in step.files}
-    wanted = {_inner(peer, name) for peer in peers for name in peer.files if _STATE.search(name)}
-    wanted |= set(_of_layout(step)) | set(_ranks(own, listing.world_size))
-    absent = (name for name in wanted if name not in own)
-    missing = [_outer(step, name) for name in absent if not _beyond(name, listing.world_size)]
-    return sorted(missing), list(_short(step, peers))
+    own = {_inner(step, name) for name in step.files}
+    wanted = peers.names | set(_of_layout(step)) | set(_ranks(own, world_size))
+    absent = (name for name in wanted - own if not _beyond(name, world_size))
+    return sorted(_outer(step, name) for name in absent), list(_short(step, peers))
 
 
 def _form(name: str) -> str:
@@ -79,7 +102,7 @@ def _of_layout(step: Step) -> Iterable[str]:
         yield "optimizer.pt"
 
 
-def _ranks(own: dict[str, str], world_size: int | None) -> Iterable[str]:
+def _ranks(own: Iterable[str], world_size: int | None) -> Iterable[str]:
     """Names of every rank's file where one rank's is there."""
     found: dict[tuple[str, str], set[int]] = {}
     for name in own:
@@ -99,18 +122,14 @@ def _beyond(name: str, world_size: int | None) -> bool:
     return bool(match and world_size and int(match["rank"]) >= world_size)
 
 
-def _short(step: Step, peers: list[Step]) -> Iterable[tuple[str, str]]:
+def _short(step: Step, peers: Peers) -> Iterable[tuple[str, str]]:
     """Files that are shorter than the same file of the others."""
-    sizes: dict[str, Counter[int]] = {}
-    for peer in peers:
-        for name, item in peer.files.items():
-            if item.size is not None and _SIZED.search(item.path):
-                sizes.setdefault(_inner(peer, name), Counter())[item.size] += 1
     for name, item in sorted(step.files.items()):
-        seen = sizes.get(_inner(step, name))
+        seen = peers.sizes.get(_inner(step, name))
         if not seen or item.size is None:
             continue
-        usual = max(seen, key=lambda size: (seen[size], size))
+        others = {size: n - (size == item.size) for size, n in seen.items()}
+        usual = max(others, key=lambda size: (others[size], size))
         exact = item.path.lower().endswith(".safetensors")
         slack = 0 if exact else max(_SLACK_BYTES, int(usual * _SLACK))
         if item.size < usual - min(slack, usual // 2):

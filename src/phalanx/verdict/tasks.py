@@ -92,8 +92,8 @@ _PULL = (
     r"(?! secrets[\s\S]*secrets? (?:from|data)))"
 )
 _SECRET = (
-    r"(?:secrets? (?:values? )?from (?:asm|ssm|aws secrets manager|secrets manager)|secret data from"
-    r"|from (?:aws )?secrets manager|secretsmanager:GetSecretValue|ssm:GetParameters?\b"
+    r"(?:secrets? (?:values? )?from (?:asm|ssm)|secret data from|from (?:aws )?secrets manager"
+    r"|secretsmanager:GetSecretValue|ssm:GetParameters?\b"
     r"|kms:Decrypt)"
 )
 _DENIED = r"(?:Access ?Denied|not authorized)"

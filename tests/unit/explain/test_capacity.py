@@ -9,6 +9,7 @@ import pytest
 
 from phalanx.explain.explain import explain
 from phalanx.explain.reading import Input
+from phalanx.facts.instances import instance as facts
 
 SPOT = "Max spot instance count exceeded. Launching EC2 instance failed."
 
@@ -28,15 +29,36 @@ def instance(kind: str, *resources: dict[str, Any], **more: Any) -> dict[str, An
 
 
 GPU = {"name": "GPU", "type": "STRINGSET", "stringSetValue": ["GPU-1"]}
+
+
+def gpus(count: int) -> dict[str, Any]:
+    return {**GPU, "stringSetValue": [f"GPU-{n}" for n in range(count)]}
+
+
 NO_GPU = {"name": "GPU", "type": "STRINGSET", "stringSetValue": []}
 CPU = {"name": "CPU", "type": "INTEGER", "integerValue": 4096}
 
 
 @pytest.mark.parametrize("kind", ["p5.48xlarge", "g6e.12xlarge", "gr6.4xlarge", "p6-b200.48xlarge"])
 def test_a_gpu_instance_without_gpus(kind: str) -> None:
-    value = {"containerInstances": [instance(kind, CPU, GPU), instance(kind, CPU)]}
+    row = facts(kind)
+    assert row is not None
+    value = {"containerInstances": [instance(kind, CPU, gpus(row.gpus)), instance(kind, CPU)]}
     where = "containerInstances[1].registeredResources"
     assert found(answer(value)) == [("instance-registered-without-gpu", where)]
+
+
+@pytest.mark.parametrize(("count", "slugs"), [(8, 0), (7, 1), (1, 1)])
+def test_an_instance_with_a_part_of_its_gpus(count: int, slugs: int) -> None:
+    given = answer({"containerInstances": [instance("p5.48xlarge", gpus(count))]})
+    where = "containerInstances[0].registeredResources"
+    assert found(given) == [("instance-registered-with-fewer-gpus", where)] * slugs
+    assert all(f"{count} of 8" in f["message"] for f in given["findings"])
+
+
+def test_an_unknown_type_or_gone_instance_has_no_number_of_gpus() -> None:
+    gone = instance("p5.48xlarge", gpus(1), status="INACTIVE")
+    assert found(answer({"containerInstances": [instance("p99.48xlarge", GPU), gone]})) == []
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,20 @@ def test_a_digest_that_differs_is_a_mismatch() -> None:
     assert ("error", "checkpoint-manifest-mismatch", "step_1/shard_0.bin") in levels(given)
 
 
+def test_an_open_upload_of_a_listed_file_is_one_fault() -> None:
+    value = {
+        "entries": [*entries("ckpt-1", TWO), *entries("ckpt-2", {0: 100})],
+        "manifests": {"ckpt-1": manifest(TWO), "ckpt-2": manifest(TWO)},
+        "multipart_uploads": [{"key": "ckpt-2/shard_1.bin"}],
+    }
+    given = answer(value)
+    faults = [f for f in given["findings"] if f["slug"] == "checkpoint-manifest-mismatch"]
+    assert [f["where"] for f in faults] == ["ckpt-2/shard_1.bin"]
+    assert "upload is not finished" in faults[0]["message"]
+    because = "missing: shard_1.bin (upload not finished)"
+    assert given["resume"]["refused"] == [{"name": "ckpt-2", "because": because}]
+
+
 @pytest.mark.parametrize(
     ("name", "order"),
     [

@@ -30,6 +30,8 @@ GLOO = "[rank0]: RuntimeError: [pair.cc:534] Connection closed by peer [10.0.0.7
         ("NVRM: Xid (PCI:0000:53:00): 79, pid=1, GPU has fallen off", "gpu-xid-hardware", "error"),
         ("[ 1.2] NVRM: Xid (PCI:0000:53:00): 31, pid=7", "gpu-xid-program", "error"),
         ("NVRM: Xid (PCI:0000:53:00): 999, x", "gpu-xid", "warning"),
+        ("NVRM: Xid (PCI:0000:53:00): 63, pid=7", "gpu-xid-notice", "warning"),
+        ("NVRM: Xid (PCI:0000:53:00): 154, GPU recovery action", "gpu-xid-notice", "warning"),
         ("NVRM: Xid (PCI:0000:53:00): 45, pid=7", "gpu-xid-consequence", "info"),
         ("Out of memory: Killed process 4242 (python) total-vm:1kB", "kernel-oom-kill", "error"),
         ("Memory cgroup out of memory: Killed process 7", "kernel-oom-kill", "error"),
@@ -69,6 +71,66 @@ def test_a_connection_error_is_a_consequence_of_a_kill_in_another_log() -> None:
 def test_a_connection_error_alone_is_the_first_that_is_known() -> None:
     given = answer(GLOO)
     assert "NetworkFault of rank 0" in cause(given)["message"]
+
+
+def test_every_xid_number_is_told_and_a_notice_is_no_cause() -> None:
+    lines = [f"NVRM: Xid (PCI:0000:3b:00): {n}, pid=1" for n in (63, 94, 79, 94)]
+    given = answer("\n".join(lines))
+    told = [(f["slug"], f["line"]) for f in given["findings"] if f["slug"] != "first-cause"]
+    assert sorted(told) == [("gpu-xid-hardware", 2), ("gpu-xid-hardware", 3), ("gpu-xid-notice", 1)]
+    assert cause(given)["line"] == 2
+
+
+SOCKET = "ip-10-0-0-1:1:1 [0] NCCL INFO Using network Socket\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "severities"),
+    [
+        ("ip-10-0-0-1:1:1 [0] NCCL INFO NET/OFI Using transport protocol RDMA\n", ["warning"]),
+        ("export FI_PROVIDER=efa\n", ["warning"]),
+        ("h:1 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so.\n", ["info"]),
+        ("h:1 [0] NCCL INFO Bootstrap : Using eth0\n", []),
+    ],
+)
+def test_nccl_over_sockets(before: str, severities: list[str]) -> None:
+    findings = answer(before + SOCKET)["findings"]
+    assert [f["severity"] for f in findings] == severities
+    assert {(f["slug"], f["line"]) for f in findings} <= {("nccl-not-using-efa", 2)}
+
+
+def test_nccl_over_sockets_is_told_once_where_the_reason_is_known() -> None:
+    given = answer(f"h:1 NCCL WARN NET/OFI No eligible providers were found\n{SOCKET}")
+    assert [(f["slug"], f["line"]) for f in given["findings"]] == [("nccl-not-using-efa", 1)]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("INFO: fallback when CUDA out of memory is disabled", False),
+        ("2026-11-22T10:00:00Z INFO what to do when CUDA out of memory comes", False),
+        ("2026-11-22 10:00:00,123 - train - DEBUG - No space left on device: handled", False),
+        ("[INFO] torch.OutOfMemoryError: CUDA out of memory. Tried", True),
+        ("INFO kernel: Out of memory: Killed process 9 (python)", True),
+        ("CUDA out of memory while in INFO mode", True),
+    ],
+)
+def test_a_line_that_calls_itself_information(line: str, told: bool) -> None:
+    assert bool(answer(line)["findings"]) is told
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_an_empty_json_file_is_said(data: bytes) -> None:
+    with pytest.raises(InputError, match=r"x\.events\.json: is empty") as caught:
+        explain([Input("x.events.json", data)])
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("data", [b"5", b'"text"', b"null", b"true\n"])
+def test_a_json_file_with_one_scalar_is_no_evidence(data: bytes) -> None:
+    with pytest.raises(InputError, match="none of the kinds") as caught:
+        explain([Input("x.json", data)])
+    assert "checkpoint listings" in caught.value.line()
 
 
 def test_a_log_that_tells_nothing() -> None:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from phalanx.cli.lint import command
-from phalanx.errors import InputError
+from phalanx.errors import InputError, SpecError
 from phalanx.lint import waive
 from phalanx.lint.collect import collect, config
 from phalanx.lint.engine import check, lint
@@ -108,7 +108,7 @@ def test_a_comment_above_a_block_covers_the_block() -> None:
 def test_a_comment_without_a_reason_waives_nothing_and_is_a_finding() -> None:
     got = report(("t.yaml", YAML.format(above="", beside="  # phalanx: ignore CAP004")))
     assert [f.slug for f in got.findings] == ["waiver-without-reason", "termination-protection-off"]
-    assert got.findings[0].line == 8
+    assert (got.findings[0].line, got.findings[0].where) == (8, "line 8")
     assert got.waived == ()
 
 
@@ -129,7 +129,9 @@ def test_a_config_waives_by_path() -> None:
     idle = waive.from_config({"waive": [{"rule": "EFA001", "reason": "x"}]}, "c")
     assert [f.rule for f in lint(files, waivers=idle).findings] == ["NCC001", "PHX003"]
     none = waive.from_config({"waive": [{"rule": "NCC001"}]}, "c")
-    assert [f.rule for f in lint(files, waivers=none).findings] == ["NCC001", "PHX002"]
+    found = lint(files, waivers=none).findings
+    assert [f.rule for f in found] == ["NCC001", "PHX002"]
+    assert found[1].where == "waive[0]"
 
 
 @pytest.mark.parametrize(
@@ -206,3 +208,17 @@ def test_the_config_of_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "phalanx.toml").write_text("[[waive")
     with pytest.raises(InputError):
         config(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ('"x"', "t.json:1:25: containerDefinitions is not a list of containers"),
+        ('{"name": "a"}', "t.json:1:25: containerDefinitions is not a list of containers"),
+        ('[{"name": "a"}, 1]', "t.json:1:41: containerDefinitions[1] is not a container"),
+    ],
+)
+def test_containers_that_are_none_are_refused(held: str, said: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        report(("t.json", f'{{"containerDefinitions": {held}}}'))
+    assert caught.value.line().startswith(said)

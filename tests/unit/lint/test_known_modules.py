@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.linting import found, only
 
 GROUP = """
@@ -87,3 +89,40 @@ def test_the_module_is_fargate_unless_it_says_otherwise() -> None:
 
 def test_another_module_is_not_guessed() -> None:
     assert found(SERVICE.replace("terraform-aws-modules/ecs/aws", "example/ecs/aws"), "m.tf") == []
+
+
+NETWORK = """
+module "vpc" {{
+  source          = "terraform-aws-modules/vpc/aws"
+  azs             = {zones}
+  private_subnets = ["10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/24"]
+}}
+resource "aws_placement_group" "p" {{
+  name     = "p"
+  strategy = "cluster"
+}}
+resource "aws_autoscaling_group" "g" {{
+  placement_group     = aws_placement_group.p.name
+  vpc_zone_identifier = {subnets}
+}}
+"""
+ZONES = '["us-east-1a", "us-east-1b", "us-east-1c"]'
+
+
+@pytest.mark.parametrize(
+    ("zones", "subnets", "count"),
+    [
+        (ZONES, "module.vpc.private_subnets", 1),
+        (ZONES, "slice(module.vpc.private_subnets, 0, 2)", 1),
+        (ZONES, "[module.vpc.private_subnets[0]]", 0),
+        (ZONES, "slice(module.vpc.private_subnets, 1, 2)", 0),
+        (ZONES, "[element(module.vpc.private_subnets, 1)]", 0),
+        (ZONES, "module.vpc.database_subnets", 0),
+        ('["us-east-1a"]', "module.vpc.private_subnets", 0),
+        ("var.zones", "module.vpc.private_subnets", 0),
+        ("[module.vpc.private_subnets[0]]", "module.vpc.private_subnets", 0),
+    ],
+)
+def test_the_zones_of_a_network(zones: str, subnets: str, count: int) -> None:
+    got = only("cluster-pg-multi-az", NETWORK.format(zones=zones, subnets=subnets), "m.tf")
+    assert got == [("error", "aws_autoscaling_group.g.vpc_zone_identifier")] * count

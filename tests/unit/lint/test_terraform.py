@@ -289,3 +289,26 @@ def test_nesting_without_end_is_refused() -> None:
     with pytest.raises(SpecError, match="nested"):
         report(("m.tf", "a {\n" * 3000 + "}\n" * 3000))
     assert report(("m.tf", f"locals {{\n  a = {'[' * 3000}{']' * 3000}\n}}\n")).findings == ()
+
+
+def test_a_dynamic_block_for_every_network_card() -> None:
+    text = """
+    resource "aws_launch_template" "t" {
+      instance_type = "p5.48xlarge"
+      dynamic "network_interfaces" {
+        for_each = range(33)
+        content {
+          device_index       = 1
+          network_card_index = network_interfaces.value
+          interface_type     = "efa"
+        }
+      }
+    }
+    """
+    where = "aws_launch_template.t.network_interfaces"
+    found = [f for f in report(("m.tf", text)).findings if f.where == where]
+    assert [f.message for f in found] == [
+        "33 EFA interfaces are attached; p5.48xlarge has 32",
+    ]
+    fewer = report(("m.tf", text.replace("33", "32"))).findings
+    assert [f for f in fewer if f.where == where] == []

@@ -153,7 +153,7 @@ def test_a_wish_to_share_is_answered(use: str, tenants: str, why: str) -> None:
 )
 def test_a_part_of_a_gpu_is_taken_or_refused_by_name(lines: str, why: str) -> None:
     wish = "sharing: {wish: fractional}\n"
-    for size, type in (("200M", "g6f.large"), ("1500M", "g6f.2xlarge")):
+    for size, type in (("200M", "g6f.large"), ("1B", "g6f.4xlarge")):
         made = planned(f"model: {{parameters: {size}}}\n" + wish, "inference")
         (group,) = made["capacity"]["groups"]
         assert group["instance_type"] == type

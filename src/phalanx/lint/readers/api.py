@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from phalanx.errors import SpecError
 from phalanx.lint.capacity import CapacityProvider
 from phalanx.lint.entity import Entity
 from phalanx.lint.launch import Service
-from phalanx.lint.place import Path, Place, Span
+from phalanx.lint.place import Path, Place, Span, spell
 from phalanx.lint.readers.build import job_definition, run_task, task_definition
 from phalanx.lint.readers.origin import DocumentOrigin
 from phalanx.spec.places import Document
 
 
 def read_api(document: Document) -> list[Entity] | None:
-    """The entities of an API input; None when the document is none."""
+    """The entities of an API input; None when the document is none.
+
+    Raises `SpecError` for containers that are none.
+    """
     value = document.value
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
         return _listed(document, value)
@@ -55,7 +59,8 @@ def _containers(document: Document, value: list[Any]) -> list[Entity]:
 def _one(document: Document, data: dict[str, Any], base: Path) -> list[Entity] | None:
     origin = DocumentOrigin(document, base)
     scope = (document.file, 0)
-    if isinstance(data.get("containerDefinitions"), list):
+    if "containerDefinitions" in data:
+        _refuse_no_containers(document, data["containerDefinitions"], base)
         return task_definition(data, origin, scope=scope)
     if any(isinstance(data.get(key), dict) for key in _JOB):
         return job_definition(data, origin, scope=scope)
@@ -66,6 +71,22 @@ def _one(document: Document, data: dict[str, Any], base: Path) -> list[Entity] |
     if "autoScalingGroupProvider" in data or "managedInstancesProvider" in data:
         return [CapacityProvider(data, origin, scope=scope)]
     return None
+
+
+def _refuse_no_containers(document: Document, held: object, base: Path) -> None:
+    path: Path = (*base, "containerDefinitions")
+    if isinstance(held, list):
+        wrong = next((n for n, item in enumerate(held) if not isinstance(item, dict)), None)
+        if wrong is None:
+            return
+        path = (*path, wrong)
+    expected = "a list of containers" if not isinstance(held, list) else "a container"
+    raise SpecError(
+        f"{spell(path)} is not {expected}",
+        file=document.file,
+        at=document.place(path),
+        hint='write [{"name": "main", "image": "..."}]',
+    )
 
 
 _JOB = ("containerProperties", "nodeProperties", "ecsProperties")

@@ -22,6 +22,8 @@ from phalanx.lint.values import UNKNOWN, Ref, Unknown
 
 AUTOSCALING = "terraform-aws-modules/autoscaling/aws"
 ECS = "terraform-aws-modules/ecs/aws"
+VPC = "terraform-aws-modules/vpc/aws"
+_NETWORKS = ("private_subnets", "public_subnets", "intra_subnets")
 _TEMPLATE_KEYS = """image_id instance_type user_data block_device_mappings network_interfaces
 instance_market_options placement metadata_options security_groups iam_instance_profile_arn
 capacity_reservation_specification"""
@@ -47,8 +49,8 @@ def known_source(block: Block, source: object) -> str:
     if block.kind != "module" or not isinstance(source, str):
         return ""
     base, _, inner = source.partition("//")
-    if base == AUTOSCALING:
-        return AUTOSCALING
+    if base in (AUTOSCALING, VPC):
+        return base
     if base == ECS:
         return {"": "cluster", "modules/cluster": "cluster", "modules/service": "service"}.get(
             inner, ""
@@ -60,9 +62,31 @@ def known_resources(name: str, native: dict[str, Any], address: str) -> list[Mad
     """What the module makes of its inputs."""
     if name == AUTOSCALING:
         return _autoscaling(native, address)
+    if name == VPC:
+        return [made for key in _NETWORKS for made in _subnets(native, key)]
     if name == "cluster":
         return _providers(native)
     return _service(native, address)
+
+
+def known_output(name: str, native: dict[str, Any], address: str, output: str) -> Any:
+    """An output as its inputs tell it; None where they do not."""
+    if name != VPC or output not in _NETWORKS:
+        return None
+    return [Ref(address + more, "id") for *_, more in _subnets(native, output)] or None
+
+
+def _subnets(native: dict[str, Any], key: str) -> list[Made]:
+    """One subnet for each block of addresses; zones are given out in turn."""
+    blocks, zones = native.get(key), native.get("azs")
+    if not isinstance(blocks, list) or not isinstance(zones, list) or not zones:
+        return []
+    out: list[Made] = []
+    for n in range(len(blocks)):
+        zone = n % len(zones)
+        moves: Moves = {("availabilityZone",): ("azs", zone)}
+        out.append((SHAPES["aws_subnet"], {"availabilityZone": zones[zone]}, moves, f".{key}[{n}]"))
+    return out
 
 
 def _autoscaling(native: dict[str, Any], address: str) -> list[Made]:

@@ -10,11 +10,13 @@ from typing import Any
 from phalanx.lint.readers.hcl import Block, Body, HclFile, Syntax, text_of
 from phalanx.lint.readers.hcl_eval import Evaluator
 from phalanx.lint.readers.hcl_functions import Encoded, as_text
+from phalanx.lint.readers.tf_known import known_output, known_source
 from phalanx.lint.readers.tf_shapes import Blocks
 from phalanx.lint.values import UNKNOWN, Ref, Unknown
 
 _INSTANCES_MAX = 64
 _META = frozenset({"count", "for_each", "provider", "providers", "depends_on", "source", "version"})
+_MANY = frozenset({"count", "for_each"})
 _DEPTH_MAX = 8
 
 
@@ -97,6 +99,20 @@ class Module:
                 return self._attribute(block.body, "value")
         return UNKNOWN
 
+    def _known_output(self, called: str, output: str) -> Any:
+        """An output of a well-known module of the registry; None when it cannot be told."""
+        block = next((b for b in self.blocks if b.labels == (called,) and b.kind == "module"), None)
+        mark = f"module.{called}"
+        name = known_source(block, self.source_of(block)) if block else ""
+        if block is None or not name or mark in self._open or {*block.body.attributes} & _MANY:
+            return None
+        self._open.add(mark)
+        try:
+            native = self.contents(block.body, self.evaluator)
+        finally:
+            self._open.discard(mark)
+        return known_output(name, native, self.prefix + mark, output)
+
     def _attribute(self, body: Body, name: str) -> Any:
         pair = body.attributes.get(name)
         return self.evaluator.value(pair[1]) if pair else None
@@ -113,7 +129,9 @@ class Module:
         if name == "module":
             child = self.children.get(first)
             if child is None:
-                return Ref(f"{self.prefix}module.{first}", ""), 1
+                made = self._known_output(*path[:2]) if len(path) > 1 else None
+                own = Ref(f"{self.prefix}module.{first}", "")
+                return (made, 2) if made is not None else (own, 1)
             return (child.output(path[1]) if len(path) > 1 else UNKNOWN), 2
         if name == "data":
             address = ".".join(["data", *path[:2]])

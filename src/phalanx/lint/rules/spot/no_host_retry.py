@@ -20,7 +20,7 @@ _LOST = "Host EC2 (instance i-0123456789abcdef0) terminated."
     on=JobDefinition,
     message="A Batch job on Spot is not repeated when its host is lost",
     why="A reclaimed host leaves no exit code: only the status reason says that it is gone. One "
-    "attempt, or rules on exit codes alone, end the job as failed.",
+    "attempt, or a rule that ends the job for every other reason, ends it as failed.",
     fix='Set attempts to 3-5 and evaluateOnExit: onStatusReason "Host EC2*" RETRY, then onReason '
     '"*" EXIT so that faults of the code do not loop; resume from a checkpoint.',
     sources=(

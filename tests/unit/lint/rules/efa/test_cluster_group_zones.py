@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.linting import only
+from tests.support.linting import only, report
 
 SLUG = "cluster-pg-multi-az"
 TEXT = """
@@ -49,4 +49,6 @@ def test_the_group_of_the_launch_template_counts() -> None:
           VPCZoneIdentifier: [!Ref A, !Ref B]
     """
     where = "Resources.Group.Properties.VPCZoneIdentifier"
+    (finding,) = (f for f in report(("t.yaml", text)).findings if f.slug == SLUG)
+    assert finding.message == "Cluster placement group Pg is stretched over 2 zones"
     assert only(SLUG, text, "t.yaml") == [("error", where)]

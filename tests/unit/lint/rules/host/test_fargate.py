@@ -61,3 +61,12 @@ def test_devices() -> None:
         ("error", where)
     ]
     assert only("fargate-devices", task(DEVICE)) == []
+
+
+def test_a_gpu_of_an_override() -> None:
+    override = {"name": "m", "resourceRequirements": [{"type": "GPU", "value": "1"}]}
+    run = {"taskDefinition": "a:3", "overrides": {"containerOverrides": [{"name": "n"}, override]}}
+    where = "overrides.containerOverrides[1].resourceRequirements"
+    assert only("fargate-gpu", json.dumps({**run, "launchType": "FARGATE"})) == [("error", where)]
+    assert only("fargate-gpu", json.dumps({**run, "launchType": "EC2"})) == []
+    assert only("fargate-gpu", json.dumps(run)) == []

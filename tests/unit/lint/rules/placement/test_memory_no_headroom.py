@@ -128,3 +128,25 @@ def test_the_type_of_managed_instances(types: str, count: int) -> None:
     }}
     """
     assert len(only(SLUG, text, "m.tf")) == count
+
+
+def _beside(sidecar: dict[str, object], main: dict[str, object], kind: str) -> str:
+    two = [{"name": "side", "image": "a", **sidecar}, {"name": "main", "image": "b", **main}]
+    return task(containerDefinitions=two, placementConstraints=pinned(kind))
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "main", "member"),
+    [
+        ({"memoryReservation": 64}, {"memory": 32768}, "memory"),
+        ({"memory": 64}, {"memory": 32768}, "memory"),
+        ({"memory": 4096}, {"memoryReservation": 30000}, "memoryReservation"),
+        ({}, {"memory": 32768}, None),
+        ({"memoryReservation": 64}, {"memory": 32768, "memoryReservation": 24000}, None),
+    ],
+)
+def test_what_all_containers_reserve(
+    sidecar: dict[str, object], main: dict[str, object], member: str | None
+) -> None:
+    expected = [("error", f"containerDefinitions[1].{member}")] if member else []
+    assert only(SLUG, _beside(sidecar, main, "g5.2xlarge")) == expected

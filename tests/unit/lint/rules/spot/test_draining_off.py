@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 
 from tests.support.linting import only
@@ -80,3 +83,31 @@ def test_bottlerocket() -> None:
     assert len(only(SLUG, TEXT.format(market="spot", lines=lines), "m.tf")) == 1
     lines += "\n    enable-spot-instance-draining = true"
     assert only(SLUG, TEXT.format(market="spot", lines=lines), "m.tf") == []
+
+
+ENCODED = "IyEvYmluL2Jhc2gKZWNobyBFQ1NfQ0xVU1RFUj1jID4+IC9ldGMvZWNzL2Vjcy5jb25maWcK"
+"""`#!/bin/bash`, then ECS_CLUSTER=c into the agent's file."""
+TEMPLATE = {"InstanceType": "g5.xlarge", "InstanceMarketOptions": {"MarketType": "spot"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "count"),
+    [
+        (ENCODED, 1),
+        (base64.b64encode(b"ECS_ENABLE_SPOT_INSTANCE_DRAINING=true").decode(), 0),
+        (base64.b64encode(b"\x1f\x8b" + b"\0" * 30).decode(), 0),
+    ],
+)
+def test_user_data_that_is_base64_already(data: str, count: int) -> None:
+    properties = {"LaunchTemplateData": {**TEMPLATE, "UserData": data}}
+    resources = {"L": {"Type": "AWS::EC2::LaunchTemplate", "Properties": properties}}
+    where = "Resources.L.Properties.LaunchTemplateData.UserData"
+    assert only(SLUG, json.dumps({"Resources": resources})) == [("error", where)] * count
+    text = f"""
+    resource "aws_launch_template" "t" {{
+      instance_type = "g5.xlarge"
+      instance_market_options {{ market_type = "spot" }}
+      user_data = "{data}"
+    }}
+    """
+    assert only(SLUG, text, "m.tf") == [("error", WHERE)] * count

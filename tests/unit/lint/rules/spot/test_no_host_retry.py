@@ -42,6 +42,23 @@ def test_retries(retry: dict[str, object] | None, count: int) -> None:
     assert only(SLUG, job(retry)) == [("warning", "retryStrategy")] * count
 
 
+@pytest.mark.parametrize(
+    ("queue", "count"),
+    [("gpu-spot", 1), ("SPOT_p5", 1), ("gpu-non-spot", 0), ("hotspots", 0), ("spotless", 0)],
+)
+def test_spot_as_a_word_of_a_queue(queue: str, count: int) -> None:
+    assert len(only(SLUG, job({"attempts": 1}, tags={"queue": queue}))) == count
+    text = f"""
+    resource "aws_batch_job_queue" "q" {{ name = "{queue}" }}
+    resource "aws_batch_job_definition" "j" {{
+      name                 = "j"
+      type                 = "container"
+      container_properties = jsonencode({{ image = "a" }})
+    }}
+    """
+    assert len(only(SLUG, text, "m.tf")) == count
+
+
 def test_not_on_spot() -> None:
     assert only(SLUG, job({"attempts": 1}, tags={"team": "spot-on"})) == []
     assert only(SLUG, job({"attempts": 1}, tags={"capacity": "ondemand"})) == []
