@@ -201,7 +201,8 @@ def _sharing(workload: Workload, sized: Sized, chosen: Chosen) -> Iterator[Findi
             "no-part-of-a-gpu",
             "info",
             "sharing.wish",
-            f"A part of a GPU is asked for and not used: {no_part(workload, chosen.host)}.",
+            "A part of a GPU is asked for and not used: "
+            f"{no_part(workload, chosen.vendor, chosen.host)}.",
             "see what D2 rejects, and what would change it",
             cite("plan.fractional"),
         )

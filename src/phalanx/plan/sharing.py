@@ -14,12 +14,16 @@ def part_wished(workload: Workload, vendor: str) -> bool:
     return workload.use == "inference" and workload.sharing == "fractional" and vendor == "nvidia"
 
 
-def no_part(workload: Workload, host: str) -> str:
+def no_part(workload: Workload, vendor: str, host: str) -> str:
     """Why no type with a part of a GPU was taken, in words."""
     if workload.devices.own:
         return "the GPUs on site are whole"
     if workload.devices.type:
         return f"{workload.devices.type} is asked for"
+    if vendor == "neuron":
+        return "they hold a part of an NVIDIA GPU, and Neuron is chosen"
+    if workload.devices.count > 1:
+        return f"{workload.devices.count} devices are asked for, and such a type has one part"
     if workload.use != "inference":
         return "they are proposed for inference only; development shares a whole GPU by MPS"
     if host == "ecs-on-ec2":

@@ -213,9 +213,9 @@ def test_the_config_of_a_folder_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ('"x"', "t.json:1:25: containerDefinitions is not a list of containers"),
-        ('{"name": "a"}', "t.json:1:25: containerDefinitions is not a list of containers"),
-        ('[{"name": "a"}, 1]', "t.json:1:41: containerDefinitions[1] is not a container"),
+        ('"x"', "t.json:1:26: containerDefinitions is not a list of containers"),
+        ('{"name": "a"}', "t.json:1:26: containerDefinitions is not a list of containers"),
+        ('[{"name": "a"}, 1]', "t.json:1:42: containerDefinitions[1] is not a container"),
     ],
 )
 def test_containers_that_are_none_are_refused(held: str, said: str) -> None:

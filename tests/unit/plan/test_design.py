@@ -149,6 +149,8 @@ def test_a_wish_to_share_is_answered(use: str, tenants: str, why: str) -> None:
         ("model: {parameters: 200M}\nsecurity: {custom_ami: true}\n", "Managed Instances only"),
         ("model: {parameters: 200M}\naccelerator: {type: g6.xlarge}\n", "g6.xlarge is asked for"),
         ("serving: {latency: 1s}\n", "size is not known"),
+        ("model: {parameters: 200M}\naccelerator: {vendor: neuron}\n", "Neuron is chosen"),
+        ("model: {parameters: 200M}\naccelerator: {count: 2}\n", "2 devices are asked for"),
     ],
 )
 def test_a_part_of_a_gpu_is_taken_or_refused_by_name(lines: str, why: str) -> None:

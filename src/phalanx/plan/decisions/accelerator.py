@@ -42,7 +42,7 @@ def decide(workload: Workload, vendor: str, sized: Sized, host: str) -> Decision
     if workload.sharing == "fractional":
         sources += cite("plan.fractional")
         if not (sized.instance and sized.instance.is_fractional):
-            rejected.append(Rejected("part-of-a-gpu (g6f, gr6f)", no_part(workload, host)))
+            rejected.append(Rejected("part-of-a-gpu (g6f, gr6f)", no_part(workload, vendor, host)))
     change = _change(workload, vendor)
     return Decision("D2", QUESTION, vendor, tuple(reasons), tuple(rejected), sources, change)
 
