@@ -3,6 +3,7 @@
     sim     seeded schedules of the simulator
     kills   kill -9 of anything at a random moment; losses bit-equal, nothing left
     stops   SIGSTOP of anything at a random moment, SIGCONT a little later
+    fuzz    damaged files of every kind that lint, explain and plan read; one clear line each
     saves   writers of checkpoints killed over and over; HEAD never goes back and always reads
 
 What was done is remembered in `.soak/`: a run that was broken off goes on where it was, and
@@ -28,13 +29,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.support import harm  # noqa: E402
+from tests.support import fuzz, harm  # noqa: E402
 
 STATE = ROOT / ".soak"
 RESULTS = ROOT / "soak" / "results.json"
-COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 200}
+COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 200, "fuzz": 10_000}
 SIM_BLOCK = 250
 """Seeds of the simulator in one process."""
+STEPS = {"sim": SIM_BLOCK, "fuzz": fuzz.BLOCK}
+"""What one seed of a part stands for, where that is more than one run."""
 
 
 def main() -> int:
@@ -61,7 +64,7 @@ def run_part(part: str, first: int, count: int) -> bool:
     """Run the seeds that have not passed yet; whether all of them have now."""
     done = passed(part)
     run = runner(part)
-    step = SIM_BLOCK if part == "sim" else 1
+    step = STEPS.get(part, 1)
     wanted = range(first, first + count, step)
     for seed in wanted:
         if seed not in done:
@@ -90,6 +93,8 @@ def runner(part: str) -> Callable[[int, Path], dict]:
     """What runs one seed of a part in a folder."""
     if part == "sim":
         return simulate
+    if part == "fuzz":
+        return fuzz.fuzzed
     if part == "saves":
         return harm.killed_writer
     losses = undisturbed()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,11 @@ from phalanx.state.codec import plain
 from phalanx.state.gang import End, RankEnd
 from phalanx.state.record import Cause, PastAttempt, Record, Seat
 from phalanx.words import FailureClass, Outcome
+from tests.support.mutate import mutate
 
 CASES = Path(__file__).parents[1] / "cases" / "explain"
 EVENTS = sorted(CASES.glob("*.events.json"))
 FILES = sorted(CASES.glob("*.*.json"))
-ODD = [None, True, -1, 0, 2**70, 1e308, "", "x" * 3000, "\ud7ff", [], {}, [[]], {"a": {"b": [1]}}]
 
 RECORD = Record(
     "j-1",
@@ -157,30 +156,3 @@ def speaks(data: bytes, name: str) -> None:
 
 def _is_one_line(line: str, name: str) -> bool:
     return "\n" not in line and name in line
-
-
-def mutate(value: Any, rng: random.Random, count: int) -> Any:
-    value = deepcopy(value)
-    for _ in range(count):
-        places = list(_places(value))
-        if not places:
-            return value
-        holder, key = rng.choice(places)
-        if rng.random() < 0.3:
-            del holder[key]
-        elif rng.random() < 0.3 and isinstance(holder, list):
-            holder.insert(key, deepcopy(rng.choice(ODD)))
-        else:
-            holder[key] = deepcopy(rng.choice(ODD))
-    return value
-
-
-def _places(value: Any) -> Any:
-    keys: Any = []
-    if isinstance(value, dict):
-        keys = list(value)
-    elif isinstance(value, list):
-        keys = range(len(value))
-    for key in keys:
-        yield value, key
-        yield from _places(value[key])

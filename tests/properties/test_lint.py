@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,35 +13,10 @@ from hypothesis import strategies as st
 from phalanx.errors import InputError
 from phalanx.lint.engine import lint
 from phalanx.lint.source import SourceFile
+from tests.support.mutate import mutate, scramble
 
 FOLDER = Path(__file__).parent.parent / "cases" / "lint"
 FILES = sorted(p for p in FOLDER.iterdir() if p.name != "index.json")
-ODD: list[Any] = [
-    *(None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ue000", "$X", "${a", "1 GB"),
-    *([], {}, [[]], [None], {"Ref": "X"}, {"Fn::If": ["A", 1]}, {"Fn::Sub": "${A.B}"}),
-]
-
-
-def tree(value: Any, chance: random.Random) -> Any:
-    """The value with some of its parts replaced by odd ones."""
-    if chance.random() < 0.04:
-        return chance.choice(ODD)
-    if isinstance(value, dict):
-        return {k: tree(v, chance) for k, v in value.items() if chance.random() > 0.02}
-    if isinstance(value, list):
-        return [tree(v, chance) for v in value]
-    return value
-
-
-def text(given: str, chance: random.Random) -> str:
-    """The text with some characters taken, doubled or swapped."""
-    out = list(given)
-    for _ in range(chance.randint(1, 6)):
-        at = chance.randrange(len(out))
-        out[at] = chance.choice(
-            ["", "{", "}", '"', "\n", "[", "$", "=", "é", out[at] * 2, "<<EOF\n"]
-        )
-    return "".join(out)
 
 
 def survives(name: str, content: str) -> None:
@@ -61,14 +35,15 @@ def survives(name: str, content: str) -> None:
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_text(path: Path, seed: int) -> None:
-    survives(path.name, text(path.read_text(), random.Random(seed)))
+    survives(path.name, scramble(path.read_text(), random.Random(seed)))
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.suffix == ".json"], ids=lambda p: p.name)
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_document(path: Path, seed: int) -> None:
-    value = tree(json.loads(path.read_text()), random.Random(seed))
+    rng = random.Random(seed)
+    value = mutate(json.loads(path.read_text()), rng, rng.randint(1, 4))
     survives(path.name, json.dumps(value))
 
 
