@@ -33,7 +33,7 @@ from tests.support import fuzz, harm  # noqa: E402
 
 STATE = ROOT / ".soak"
 RESULTS = ROOT / "soak" / "results.json"
-COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 200, "fuzz": 10_000}
+COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 200, "fuzz": 30_000}
 SIM_BLOCK = 250
 """Seeds of the simulator in one process."""
 STEPS = {"sim": SIM_BLOCK, "fuzz": fuzz.BLOCK}

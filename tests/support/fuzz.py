@@ -19,6 +19,7 @@ TESTS = Path(__file__).parents[1]
 BLOCK = 100
 """Files that one seed stands for."""
 HANG_S = 20
+VERBS = ("lint", "explain", "plan")
 LOGS = (
     "NVRM: Xid (PCI:0000:53:00): 79, pid=1, GPU has fallen off the bus\n",
     "Out of memory: Killed process 42 (python) total-vm:1kB\n",
@@ -50,12 +51,15 @@ def fuzzed(seed: int, folder: Path) -> dict[str, str]:
     files, kinds = corpus(), Counter[str]()
     for number in range(BLOCK):
         rng = random.Random(seed + number)
-        kind = rng.choice([*sorted(files), "explain log"])
+        verb = rng.choice(VERBS)
+        kind = rng.choice([k for k in (*sorted(files), "explain log") if k.startswith(verb)])
         kinds[kind] += 1
-        verb = kind.split()[0]
         path = folder / f"{number}-{rng.choice(files[kind]).name if kind in files else 'a.log'}"
-        text = damaged(rng, files.get(kind))
-        path.write_text(text, encoding="utf-8", errors="replace")
+        if rng.random() < 0.05:
+            path.write_bytes(rng.randbytes(rng.randrange(400)))
+        else:
+            text = damaged(rng, files.get(kind))
+            path.write_text(text, encoding="utf-8", errors="replace")
         check(verb, path)
     return {"kind": f"{len(kinds)} kinds of file"}
 
