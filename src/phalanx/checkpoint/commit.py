@@ -23,6 +23,7 @@ from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.state import codec
 from phalanx.state.gang import Head
+from phalanx.state.read import read_head
 
 if TYPE_CHECKING:
     from phalanx.store.store import Store
@@ -126,8 +127,7 @@ class Committer:
 def commit(store: Store, keys: Keys, who: Committer, name: str) -> Commit:
     """Commit `name` if it is whole and `who` may. Raises `StoreError` when the root refuses."""
     for _ in range(_ROUNDS):
-        found = store.read(keys.head)
-        head = codec.loads(Head, found.data) if found else None
+        head, version = read_head(store, keys)
         manifest_exists = store.read(keys.manifest(name)) is not None
         try:
             parts = () if manifest_exists else _parts(store, keys, who, name)
@@ -143,8 +143,8 @@ def commit(store: Store, keys: Keys, who: Committer, name: str) -> Commit:
         if isinstance(move, WriteManifest):
             whole = manifest_of(parts, move.parent, who.code, store.now_ns())
             store.create(keys.manifest(name), codec.dumps(whole))
-        elif found is not None:
-            store.swap(keys.head, codec.dumps(move.head), found.version)
+        else:
+            store.swap(keys.head, codec.dumps(move.head), version)
     return Commit(CommitState.INCOMPLETE, "HEAD moved at every look")
 
 

@@ -15,7 +15,7 @@ from phalanx.checkpoint.reading import problems as problems_in
 from phalanx.errors import CheckpointUnreadable
 from phalanx.frozen import frozen
 from phalanx.names import Keys, split_checkpoint_name
-from phalanx.state import codec
+from phalanx.state import read
 from phalanx.state.gang import Head
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class Listing:
 
 def read_head(store: Store, keys: Keys) -> Head | None:
     """HEAD, or None before the first seal."""
-    found = store.read(keys.head)
-    return codec.loads(Head, found.data) if found else None
+    return read.read_head(store, keys)[0]
 
 
 def choose(store: Store, keys: Keys, head: Head | None, unreadable: Collection[str]) -> Choice:
