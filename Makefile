@@ -51,12 +51,14 @@ bench: setup  ## measure, beside peers; writes bench/results.json
 soak: setup  ## the long proofs: thousands of seeded schedules, kills by the hundred
 	$(BIN)/python scripts/soak.py
 
+# torch is overridden away: it stands outside the lock, and so do the device libraries it would pull.
 lock:  ## resolve requirements.lock again (asks the package index)
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet pip-tools
-	build/lock/bin/pip-compile --quiet --upgrade --extra dev --build-deps-for editable \
-	  --generate-hashes --allow-unsafe --strip-extras --no-header --annotation-style=line \
-	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	build/lock/bin/python -m pip install --quiet uv
+	echo "torch; sys_platform == 'never'" > build/lock/outside.txt
+	build/lock/bin/uv pip compile --quiet --upgrade --extra dev --universal --python-version 3.11 \
+	  --override build/lock/outside.txt --no-emit-package torch --generate-hashes --no-header \
+	  --annotation-style line --no-emit-index-url --no-emit-find-links \
 	  --output-file requirements.lock pyproject.toml
 	rm -rf build/lock
 
