@@ -88,10 +88,10 @@ def _least(limit: float) -> Goal:
 def notes(trials: Trials) -> list[str]:
     """Where the time of our save goes: medians."""
     found = [
-        "A durable save: copy to host memory (copy), shard written, hashed in a second thread, "
-        "fsynced and linked, then the part (blob), manifest and HEAD (commit). `fsync` is the "
-        "share of all fsyncs in blob and commit; `hash alone` is SHA-256 of the same bytes with "
-        "nothing else going on: no save can be shorter while one thread hashes.",
+        "A durable save: copy to host memory (copy), shard written, hashed in a second thread and, "
+        "once it is written, in both, fsynced and linked, then the part (blob), manifest and HEAD "
+        "(commit). `fsync` is the share of all fsyncs in blob and commit; `hash alone` is SHA-256 "
+        "of the same bytes in one thread with nothing else going on.",
         "",
         "| size | raw write / fsync | copy | blob | commit | fsync | hash alone |",
         "| --- | --- | --- | --- | --- | --- | --- |",

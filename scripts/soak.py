@@ -4,7 +4,7 @@
     kills   kill -9 of anything at a random moment; losses bit-equal, nothing left
     stops   SIGSTOP of anything at a random moment, SIGCONT a little later
     fuzz    damaged files of every kind that lint, explain and plan read; one clear line each
-    saves   writers of checkpoints killed over and over; HEAD never goes back and always reads
+    saves   forked writers of checkpoints killed inside the save; what is committed always reads
 
 What was done is remembered in `.soak/`: a run that was broken off goes on where it was, and
 `--again` starts anew. Totals go to `soak/results.json`. Exit code 1 when anything failed.
@@ -33,10 +33,10 @@ from tests.support import fuzz, harm  # noqa: E402
 
 STATE = ROOT / ".soak"
 RESULTS = ROOT / "soak" / "results.json"
-COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 200, "fuzz": 30_000}
+COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 10_000, "fuzz": 30_000}
 SIM_BLOCK = 250
 """Seeds of the simulator in one process."""
-STEPS = {"sim": SIM_BLOCK, "fuzz": fuzz.BLOCK}
+STEPS = {"sim": SIM_BLOCK, "fuzz": fuzz.BLOCK, "saves": 2 * harm.SAVERS["phalanx"]}
 """What one seed of a part stands for, where that is more than one run."""
 
 
@@ -96,7 +96,7 @@ def runner(part: str) -> Callable[[int, Path], dict]:
     if part == "fuzz":
         return fuzz.fuzzed
     if part == "saves":
-        return harm.killed_writer
+        return harm.killed_savers
     losses = undisturbed()
     run = harm.killed_run if part == "kills" else harm.stopped_run
     return lambda seed, folder: run(seed, folder, losses)
@@ -149,6 +149,7 @@ def summarize(part: str, last: dict[int, dict], failures: list[int], step: int) 
         "runs": len(last) * step,
         "failed_seeds": failures,
         "kinds": dict(Counter(row["kind"] for row in last.values() if "kind" in row)),
+        "counts": added([row.get("counts", {}) for row in last.values()]),
         "seeds": [min(last, default=0), max(last, default=0) + step - 1],
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
@@ -159,6 +160,11 @@ def summarize(part: str, last: dict[int, dict], failures: list[int], step: int) 
     print(
         f"{part}: {len(last) * step} runs, {len(failures)} failed, kinds {results[part]['kinds']}"
     )
+
+
+def added(counts: list[dict[str, int]]) -> dict[str, int]:
+    """Sums under each name; zeros stay, since they are what is proved."""
+    return {name: sum(one.get(name, 0) for one in counts) for one in counts for name in one}
 
 
 if __name__ == "__main__":

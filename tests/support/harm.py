@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,14 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from phalanx.checkpoint.reading import problems
 from tests.support.gang import Gang, Terminal, kill
-from tests.support.saves import Saves
 from tests.support.waiting import until
 
 STEPS = 200
 """Steps of the four-rank job whose undisturbed losses are known."""
 KILLS = ("rank", "ranks", "agent", "warm", "controller", "terminal", "controller and terminal")
+SAVERS = {"phalanx": 50, "torch.save": 20, "dcp": 20}
+"""Trials in a block. A trial of ours kills two writers and the agent that commits, of others one
+writer."""
 Losses = dict[int, dict[int, str]]
 """rank → step → loss, hexadecimal."""
 
@@ -118,23 +121,22 @@ def ended_as_if_nothing_had_happened(gang: Gang, undisturbed: Losses) -> None:
     gang.assert_nothing_lives()
 
 
-def killed_writer(seed: int, folder: Path) -> dict:
-    """Writers of checkpoints are killed over and over: HEAD never goes back and always reads."""
-    chance = Random(seed)
-    saves = Saves(folder)
-    newest = (-1, "")
-    for _ in range(5):
-        words = [sys.executable, "-m", "tests.support.save_forever", str(folder)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE) as writer:
-            assert writer.stdout is not None
-            writer.stdout.readline()
-            time.sleep(chance.uniform(0, 0.2))
-            writer.kill()
-        head = saves.head()
-        assert head is not None
-        assert head.checkpoint is not None
-        assert (head.attempt, head.checkpoint) > newest
-        newest = (head.attempt, head.checkpoint)
-        wrong = problems(saves.store, saves.keys.checkpoint(head.checkpoint), head.checkpoint)
-        assert not wrong, wrong
-    return {"kind": "save", "moment": newest[1]}
+def killed_savers(seed: int, folder: Path) -> dict:
+    """A block of trials with killed savers: ours, `torch.save` in place and DCP beside them.
+
+    Raises `AssertionError` when one of ours left anything unreadable, wrong or lost.
+    """
+    counts: dict[str, int] = {}
+    for kind, trials in SAVERS.items():
+        words = [sys.executable, "-m", "tests.support.killed_saves"]
+        if kind != "phalanx":
+            words[-1:] = ["tests.support.killed_peers", kind]
+        words += [str(folder / kind), str(trials), str(seed)]
+        calm = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(words, capture_output=True, text=True, env=calm)
+        assert done.returncode == 0, done.stderr[-2000:]
+        found = json.loads(done.stdout.splitlines()[-1])
+        counts |= {f"{kind} {word}": number for word, number in found.items()}
+    ours = {word: counts[f"phalanx {word}"] for word in ("unreadable", "wrong", "lost")}
+    assert not any(ours.values()), ours
+    return {"counts": counts}

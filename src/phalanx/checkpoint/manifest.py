@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from phalanx.errors import CheckpointUnreadable
 from phalanx.frozen import frozen
 from phalanx.names import checkpoint_name, split_checkpoint_name
+from phalanx.plan.lineage import Origin
 from phalanx.state import codec
+from phalanx.store.digest import PATTERN
 
 REPLICATED = "replicated"
 """Equal on all ranks, written by rank 0: any number of ranks may restore it."""
 PER_RANK = "per_rank"
 """Every rank writes its own: the same number of ranks restores it, or all were equal."""
 
-_SHA256 = r"[0-9a-f]{64}"
 _LONGEST_NAME = 1024
 
 
@@ -29,6 +30,7 @@ class ShardFile:
     name: str
     bytes: int
     sha256: str
+    """As `store.digest` says: in pieces of 16 MiB where it is longer."""
 
 
 @frozen
@@ -75,6 +77,8 @@ class Manifest:
     created_ns: int = 0
     """Store clock."""
     bytes: int = 0
+    init_from: Origin | None = None
+    """What the job began from; None when it began from nothing."""
 
     @property
     def order(self) -> tuple[int, int]:
@@ -130,7 +134,7 @@ def _problem_of_shard(shard: ShardFile) -> str:
         return f"the file {shard.name[:80]!r}, which is not inside the checkpoint's folder"
     if type(shard.bytes) is not int or shard.bytes < 0:
         return f"{shard.name} with a size of {shard.bytes!r}"
-    if type(shard.sha256) is not str or not re.fullmatch(_SHA256, shard.sha256):
+    if type(shard.sha256) is not str or not re.fullmatch(PATTERN, shard.sha256):
         return f"{shard.name} without a sha256 digest"
     return ""
 

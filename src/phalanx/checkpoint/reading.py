@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 from typing import TYPE_CHECKING
 
 from phalanx.checkpoint import shard
 from phalanx.checkpoint.manifest import Manifest, ShardFile, read_manifest
 from phalanx.checkpoint.shard import Shard
 from phalanx.errors import CheckpointUnreadable, InputError, StoreError, StoreUnavailable
+from phalanx.store.digest import digest_of
 
 if TYPE_CHECKING:
     from phalanx.store.store import Store
@@ -61,7 +61,7 @@ def open_shard(store: Store, folder: str, file: ShardFile) -> Shard:
         raise CheckpointUnreadable(f"{key} is missing")
     if view.nbytes != file.bytes:
         raise CheckpointUnreadable(f"{key} has {view.nbytes} bytes where {file.bytes} were written")
-    if hashlib.sha256(view).hexdigest() != file.sha256:
+    if digest_of(view) != file.sha256:
         raise CheckpointUnreadable(f"{key} was altered: its sha256 is not the one written")
     return shard.parse(view, key)
 

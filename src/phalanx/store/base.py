@@ -72,6 +72,7 @@ class Written(NamedTuple):
 
     bytes: int
     sha256: str
+    """The digest of `store.digest`: SHA-256, in pieces of 16 MiB where it is longer."""
 
 
 @runtime_checkable
@@ -88,6 +89,15 @@ class Blobs(Protocol):
 
     def delete(self, key: str) -> None:
         """Remove an object, or a folder with all below it; missing is success."""
+        ...
+
+
+@runtime_checkable
+class Links(Protocol):
+    """A root that can give a blob a second key without a copy."""
+
+    def link_blob(self, source: str, key: str) -> bool:
+        """Durable on return; False when there is no `source`. Raises `StoreConflict`."""
         ...
 
 

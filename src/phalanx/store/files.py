@@ -173,6 +173,26 @@ class FilesObjects:
             finally:
                 os.close(fd)
 
+    def link_blob(self, source: str, key: str) -> bool:
+        """One more name for the file; False when it is missing. Raises `StoreConflict`."""
+        with self._folders.at(source):
+            held, name = self._parent(source)
+            if held is None or _stat(name, held) is None:
+                return False
+        with self._folders.at(key):
+            above, _, new = key.rpartition("/")
+            folder = self._folders.make(above)
+            try:
+                os.link(
+                    name, new, src_dir_fd=held.fd, dst_dir_fd=folder.fd, follow_symlinks=False
+                )
+            except FileExistsError:
+                raise StoreConflict(f"{folder.path}/{new}: exists already") from None
+            except FileNotFoundError:
+                return False  # removed meanwhile
+            folder.settle()
+            return True
+
     def delete(self, key: str) -> None:
         """Remove at once for every reader: a folder is moved away whole, then emptied."""
         with self._folders.at(key):

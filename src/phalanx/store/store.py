@@ -26,7 +26,7 @@ from phalanx.errors import (
     StoreUnclear,
     StoreUnfit,
 )
-from phalanx.store.base import Beats, Blobs, Found, Objects, Watch, Written
+from phalanx.store.base import Beats, Blobs, Found, Links, Objects, Watch, Written
 
 _WRITER = r"[A-Za-z0-9._:@-]{1,200}"
 _STAMP = b'{"writer":"'
@@ -144,6 +144,18 @@ class Store:
     def get_blob(self, key: str) -> memoryview | None:
         """The bytes of a blob; None when missing."""
         return self._blobs().get_blob(key)
+
+    def copy_blob(self, source: str, key: str) -> bool:
+        """Give a blob a second key: a deletion of the first leaves it whole. Raises
+        `StoreConflict` when `key` exists; False when there is no `source`.
+        """
+        if isinstance(self.objects, Links):
+            return self.objects.link_blob(source, key)
+        data = self.get_blob(source)
+        if data is None:
+            return False
+        self.put_blob(key, [data])
+        return True
 
     def delete(self, key: str) -> None:
         """Remove an object, or a folder with all below it; missing is success."""

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from phalanx.errors import StoreUnavailable
-from phalanx.store.pour import ASIDE_BYTES, pour
+from phalanx.store.digest import PIECE_BYTES
+from phalanx.store.pour import pour
 from phalanx.store.refusals import refusing
 
 
 def test_a_buffer_may_be_used_again(tmp_path: Path) -> None:
-    buffer = bytearray(3 * ASIDE_BYTES)
+    buffer = bytearray(3 << 20)
     expected = bytearray()
 
     def chunks() -> Iterator[memoryview]:
@@ -41,7 +42,7 @@ def test_other_shapes_are_taken_as_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == numbers.tobytes()
 
 
-@pytest.mark.parametrize("size", [10, ASIDE_BYTES + 1])
+@pytest.mark.parametrize("size", [10, 2 << 20, PIECE_BYTES + 1])
 def test_no_thread_is_left(tmp_path: Path, size: int) -> None:
     before = threading.active_count()
     fd = os.open("/dev/full", os.O_WRONLY)
