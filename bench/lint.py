@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def run() -> tuple[list[Row], list[str]]:
         f"{DEFINITIONS} files of one task definition each; the template has "
         f"{TEMPLATE.read_text().count('Type: AWS::')} resources and is clean for both tools.",
         f"Peer: {WANTED} in an environment of its own." if peer else f"No {PEER}: {problem}",
+        profile([str(BIN / "phalanx"), "lint", str(TEMPLATE)]),
     ]
     return rows(trials), notes
 
@@ -97,6 +99,31 @@ def definition(number: int) -> dict[str, Any]:
         "containerDefinitions": [container],
         "volumes": [],
     }
+
+
+def profile(words: list[str]) -> str:
+    """Which imports a lint of the template spends its time on, as `-X importtime` counts them."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=place.environment(),
+    )
+    own: Counter[str] = Counter()
+    for line in done.stderr.splitlines():
+        cells = line.removeprefix("import time:").split("|")
+        if len(cells) == 3 and cells[0].strip().isdigit():
+            name = cells[2].strip().split(".")
+            own[".".join(name[:2]) if name[0] == "phalanx" else name[0]] += int(cells[0])
+    total = sum(own.values())
+    if not total:
+        return "No profile: -X importtime said nothing."
+    shares = ", ".join(f"{name} {us / total:.0%}" for name, us in own.most_common(6))
+    return (
+        f"Profile of the template's lint: {total / 1e3:.0f} ms are imports (counted with the "
+        f"counting's own cost): {shares}; each other one less."
+    )
 
 
 def code_digest() -> str:
