@@ -1,9 +1,10 @@
 """The long proofs, resumable: `soak.py [PART...] [--count N] [--first SEED] [--again]`.
 
     sim     seeded schedules of the simulator
+    elastic the same of jobs with a range of nodes
     kills   kill -9 of anything at a random moment; losses bit-equal, nothing left
     stops   SIGSTOP of anything at a random moment, SIGCONT a little later
-    fuzz    damaged files of every kind that lint, explain and plan read; one clear line each
+    fuzz    damaged files, 10,000 of every kind that lint, explain and plan read; one line each
     saves   forked writers of checkpoints killed inside the save; what is committed always reads
 
 What was done is remembered in `.soak/`: a run that was broken off goes on where it was, and
@@ -33,10 +34,15 @@ from tests.support import fuzz, harm  # noqa: E402
 
 STATE = ROOT / ".soak"
 RESULTS = ROOT / "soak" / "results.json"
-COUNTS = {"sim": 10_000, "kills": 100, "stops": 50, "saves": 10_000, "fuzz": 30_000}
-SIM_BLOCK = 250
-"""Seeds of the simulator in one process."""
-STEPS = {"sim": SIM_BLOCK, "fuzz": fuzz.BLOCK, "saves": 2 * harm.SAVERS["phalanx"]}
+COUNTS = {
+    "sim": 100_000,
+    "elastic": 10_000,
+    "kills": 100,
+    "stops": 50,
+    "saves": 10_000,
+    "fuzz": 250_000,
+}
+STEPS = {"fuzz": fuzz.BLOCK, "saves": 2 * harm.SAVERS["phalanx"]}
 """What one seed of a part stands for, where that is more than one run."""
 
 
@@ -56,7 +62,9 @@ def main() -> int:
     for part in args.parts or COUNTS:
         if args.again:
             (STATE / f"{part}.jsonl").unlink(missing_ok=True)
-        failed |= not run_part(part, args.first, args.count or COUNTS[part])
+            shutil.rmtree(STATE / part, ignore_errors=True)
+        run = run_sim if part in ("sim", "elastic") else run_part
+        failed |= not run(part, args.first, args.count or COUNTS[part])
     return int(failed)
 
 
@@ -76,6 +84,30 @@ def run_part(part: str, first: int, count: int) -> bool:
     return not failures
 
 
+def run_sim(part: str, first: int, count: int) -> bool:
+    """Schedules of the simulator, on all cores; `soak_sim.py` remembers which were played."""
+    folder = STATE / part
+    words = ["--first", first, "--count", count, "--workers", os.cpu_count(), "--folder", folder]
+    script = ROOT / "scripts" / "soak_sim.py"
+    words += ["--elastic"] if part == "elastic" else []
+    done = subprocess.run([sys.executable, str(script), *map(str, words)], check=False)
+    kept = json.loads((folder / "done.json").read_text())
+    counts, minutes = kept["counts"], max(kept["seconds"] / 60, 1e-9)
+    runs = sum(last - first for first, last in kept["spans"])
+    rates = {"schedules": runs, **{word: counts[word] for word in ("decisions", "passes")}}
+    record(
+        part,
+        {
+            "runs": runs,
+            "failed_seeds": sorted(seed for seed, _ in kept["broken"]),
+            "seeds": [min(span[0] for span in kept["spans"]), max(s[1] for s in kept["spans"]) - 1],
+            "per_minute": {word: round(number / minutes) for word, number in rates.items()},
+            "counts": counts,
+        },
+    )
+    return done.returncode == 0
+
+
 def one(run: Callable[[int, Path], dict], seed: int) -> dict:
     """One seed; a failure keeps its folder and says so."""
     folder = Path(tempfile.mkdtemp(prefix=f"phalanx-soak-{seed}-"))
@@ -91,8 +123,6 @@ def one(run: Callable[[int, Path], dict], seed: int) -> dict:
 
 def runner(part: str) -> Callable[[int, Path], dict]:
     """What runs one seed of a part in a folder."""
-    if part == "sim":
-        return simulate
     if part == "fuzz":
         return fuzz.fuzzed
     if part == "saves":
@@ -100,16 +130,6 @@ def runner(part: str) -> Callable[[int, Path], dict]:
     losses = undisturbed()
     run = harm.killed_run if part == "kills" else harm.stopped_run
     return lambda seed, folder: run(seed, folder, losses)
-
-
-def simulate(seed: int, folder: Path) -> dict:
-    """A block of schedules, in a process of its own."""
-    words = ["--first", str(seed), "--count", str(SIM_BLOCK)]
-    script = str(ROOT / "scripts" / "soak_sim.py")
-    done = subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{done.stdout[-3000:]}{done.stderr[-1000:]}")
-    return {"kind": "schedules"}
 
 
 def undisturbed() -> harm.Losses:
@@ -143,23 +163,33 @@ def note(part: str, row: dict) -> None:
 
 
 def summarize(part: str, last: dict[int, dict], failures: list[int], step: int) -> None:
+    """Totals of one part."""
+    rows = list(last.values())
+    kinds = dict(Counter(row["kind"] for row in rows if "kind" in row))
+    record(
+        part,
+        {
+            "runs": len(last) * step,
+            "failed_seeds": failures,
+            "kinds": kinds,
+            "counts": added([row.get("counts", {}) for row in rows]),
+            "seeds": [min(last, default=0), max(last, default=0) + step - 1],
+        },
+    )
+    print(f"{part}: {len(last) * step} runs, {len(failures)} failed, kinds {kinds}")
+
+
+def record(part: str, totals: dict) -> None:
     """Put the totals of one part beside those of the others."""
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     results[part] = {
-        "runs": len(last) * step,
-        "failed_seeds": failures,
-        "kinds": dict(Counter(row["kind"] for row in last.values() if "kind" in row)),
-        "counts": added([row.get("counts", {}) for row in last.values()]),
-        "seeds": [min(last, default=0), max(last, default=0) + step - 1],
+        **{word: found for word, found in totals.items() if found or word == "failed_seeds"},
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n")
-    print(
-        f"{part}: {len(last) * step} runs, {len(failures)} failed, kinds {results[part]['kinds']}"
-    )
 
 
 def added(counts: list[dict[str, int]]) -> dict[str, int]:
