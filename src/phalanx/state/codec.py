@@ -8,6 +8,7 @@ missing ones take the field's default.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from enum import Enum
 from functools import cache, lru_cache
 from types import UnionType
@@ -16,6 +17,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from phalanx.frozen import field_names
 
 T = TypeVar("T")
+Builder = Callable[[Any], Any]
+_AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
 
 
 def dumps(value: Any) -> bytes:
@@ -28,7 +31,7 @@ def loads(kind: type[T], data: bytes) -> T:
     try:
         key: Any = kind
         value: T = _parsed(key, data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a {kind.__name__}: {error}") from error
     return value
 
@@ -41,6 +44,8 @@ def _parsed(kind: Any, data: bytes) -> Any:
 
 def plain(value: Any) -> Any:
     """Nested frozen classes, tuples and enums as plain JSON values."""
+    if value.__class__ in _AS_THEY_ARE:
+        return value
     names = field_names(value)
     if names is not None:
         return {name: plain(getattr(value, name)) for name in names}
@@ -55,38 +60,46 @@ def plain(value: Any) -> Any:
 
 def build(kind: Any, raw: Any) -> Any:
     """The typed value of a plain one."""
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        return _build_union(kind, raw)
-    if origin is tuple:
-        args = get_args(kind)
-        if len(args) == 2 and args[1] is Ellipsis:
-            return tuple(build(args[0], item) for item in raw)
-        return tuple(build(arg, item) for arg, item in zip(args, raw, strict=True))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(raw)
-    if field_names(kind) is not None:
-        return _build_dataclass(kind, raw)
-    return raw
-
-
-def _build_union(kind: Any, raw: Any) -> Any:
-    if raw is None:
-        return None
-    return build(next(arg for arg in get_args(kind) if arg is not type(None)), raw)
-
-
-def _build_dataclass(kind: Any, raw: Any) -> Any:
-    values = {}
-    for name, hint, required in _shape(kind):
-        if name in raw:
-            values[name] = build(hint, raw[name])
-        elif required:
-            raise KeyError(name)
-    return kind(**values)
+    built = _builder(kind)
+    return raw if built is None else built(raw)
 
 
 @cache
-def _shape(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
+def _builder(kind: Any) -> Builder | None:
+    """What makes values of a type from plain ones; None when they are left as they are."""
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        inner = _builder(next(arg for arg in get_args(kind) if arg is not type(None)))
+        return None if inner is None else lambda raw: None if raw is None else inner(raw)
+    if origin is tuple:
+        return _tuple_builder(get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    return None if field_names(kind) is None else _class_builder(kind)
+
+
+def _tuple_builder(args: tuple[Any, ...]) -> Builder:
+    if len(args) == 2 and args[1] is Ellipsis:
+        item = _builder(args[0])
+        return tuple if item is None else lambda raw: tuple(map(item, raw))
+    return lambda raw: tuple(build(arg, one) for arg, one in zip(args, raw, strict=True))
+
+
+def _class_builder(kind: Any) -> Builder:
     hints = get_type_hints(kind)
-    return tuple((name, hints[name], name not in kind.__dict__) for name in field_names(kind) or ())
+    # A class may hold values of its own type: their builder is looked up when it is needed.
+    members = [(name, hints[name], name not in kind.__dict__) for name in field_names(kind) or ()]
+    ready: list[tuple[str, Builder | None, bool]] = []
+
+    def made(raw: Any) -> Any:
+        if not ready:
+            ready[:] = [(name, _builder(hint), required) for name, hint, required in members]
+        values = {}
+        for name, built, required in ready:
+            if name in raw:
+                values[name] = raw[name] if built is None else built(raw[name])
+            elif required:
+                raise KeyError(name)
+        return kind(**values)
+
+    return made
