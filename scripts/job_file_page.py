@@ -13,15 +13,9 @@ START = "<!-- written by scripts/job_file_page.py -->\n"
 END = "<!-- end -->\n"
 
 REFUSED = {
-    "init_from": "refused",
-    "notify": "refused",
-    "limits.max_instance_hours": "refused",
-    "checkpoint.dir": "refused",
+    "notify.sns": "refused",
     "secrets.<name>.ssm": "refused",
     "secrets.<name>.secretsmanager": "refused",
-    "limits.max_waiting": "has no effect yet",
-    "elastic.hold": "has no effect yet",
-    "elastic.last_call": "has no effect yet",
     "target.cluster": "has no effect yet",
     "target.capacity": "has no effect yet",
     "image": "not used",

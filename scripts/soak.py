@@ -6,6 +6,7 @@
     stops   SIGSTOP of anything at a random moment, SIGCONT a little later
     fuzz    damaged files, 10,000 of every kind that lint, explain and plan read; one line each
     saves   forked writers of checkpoints killed inside the save; what is committed always reads
+    watch   writers of every kind killed and stopped while their folder is watched; none is torn
 
 What was done is remembered in `.soak/`: a run that was broken off goes on where it was, and
 `--again` starts anew. Totals go to `soak/results.json`. Exit code 1 when anything failed.
@@ -41,8 +42,9 @@ COUNTS = {
     "stops": 50,
     "saves": 10_000,
     "fuzz": 250_000,
+    "watch": 1_000,
 }
-STEPS = {"fuzz": fuzz.BLOCK, "saves": 2 * harm.SAVERS["phalanx"]}
+STEPS = {"fuzz": fuzz.BLOCK, "saves": 2 * harm.SAVERS["phalanx"], "watch": harm.MOMENTS}
 """What one seed of a part stands for, where that is more than one run."""
 
 
@@ -125,6 +127,8 @@ def runner(part: str) -> Callable[[int, Path], dict]:
     """What runs one seed of a part in a folder."""
     if part == "fuzz":
         return fuzz.fuzzed
+    if part == "watch":
+        return harm.killed_watched
     if part == "saves":
         return harm.killed_savers
     losses = undisturbed()

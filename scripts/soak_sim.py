@@ -3,6 +3,7 @@
 With `--folder` it is resumable: what is done is kept in `<folder>/done.json`, the same command goes
 on where it was stopped, another range adds to it (remove the folder after a change of the core).
 Every violation is shrunk and its story printed. Exit code 1 when a promise was broken.
+`--elastic` plays jobs with a range of nodes; give them a folder of their own.
 """
 
 from __future__ import annotations
@@ -14,22 +15,26 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
-from phalanx.sim.run import shrink, simulate
+from phalanx.sim.run import Options, shrink, simulate
 
 CHUNK = 50
 
 
-def play(span: tuple[int, int]) -> tuple[int, int, dict[str, int], list[tuple[int, str, str]]]:
+def play(
+    span: tuple[int, int], *, elastic: bool = False
+) -> tuple[int, int, dict[str, int], list[tuple[int, str, str]]]:
     """Seeds [first, last): (first, last, counts, [(seed, violation, story)])."""
     counts: Counter[str] = Counter()
     broken = []
+    options = Options(elastic=elastic)
     for seed in range(*span):
-        outcome = simulate(seed)
+        outcome = simulate(seed, options)
         counts.update(outcome.counts)
         if outcome.violations:
-            small = shrink(outcome)
+            small = shrink(outcome, options)
             broken.append((seed, outcome.violations[0], small.told()))
     return (*span, dict(counts), broken)
 
@@ -82,9 +87,14 @@ class Ledger:
         """Rates, and what was reached."""
         played = sum(b - a for a, b in self.spans)
         minutes = max(self.seconds / 60, 1e-9)
-        passes = self.counts["passes"]
+        passes, decisions = self.counts["passes"], self.counts["decisions"]
         print(f"{played} schedules, {len(self.broken)} with a violation")
-        print(f"{played / minutes:.0f} schedules, {passes / minutes:.0f} reconcile passes a minute")
+        print(
+            f"{played / minutes:.0f} schedules, {decisions / minutes:.0f} decisions that changed "
+            f"the record, {passes / minutes:.0f} reconcile passes a minute"
+        )
+        sizes = ", ".join(f"{k} {self.counts[k]}" for k in ("shrinks", "growths", "swaps"))
+        print(f"sizes: {sizes}")
         for start in ("fault ", "end ", "reason "):
             found = [
                 f"{k[len(start) :]} {n}"
@@ -94,11 +104,14 @@ class Ledger:
             print(f"{start.strip()}s: {', '.join(found)}")
 
 
-def run(chunks: list[tuple[int, int]], workers: int, ledger: Ledger) -> int:
+def run(
+    chunks: list[tuple[int, int]], workers: int, ledger: Ledger, *, elastic: bool = False
+) -> int:
     """Number of seeds of the whole ledger that broke a promise."""
     before, begun = ledger.seconds, time.monotonic()
     with ProcessPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        for told in pool.map(play, chunks) if pool is not None else map(play, chunks):
+        one = partial(play, elastic=elastic)
+        for told in pool.map(one, chunks) if pool is not None else map(one, chunks):
             ledger.seconds = before + time.monotonic() - begun
             ledger.add(told)
     ledger.report()
@@ -111,10 +124,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--elastic", action="store_true")
     asked = parser.parse_args()
     ledger = Ledger(asked.folder)
     chunks = ledger.left(asked.first, asked.first + asked.count)
-    return 1 if run(chunks, asked.workers, ledger) else 0
+    return 1 if run(chunks, asked.workers, ledger, elastic=asked.elastic) else 0
 
 
 if __name__ == "__main__":

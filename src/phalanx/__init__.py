@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from phalanx.app.api import checkpoints as checkpoints
     from phalanx.app.api import ledger as ledger
     from phalanx.app.api import logs as logs
+    from phalanx.app.api import metrics as metrics
+    from phalanx.app.api import pause as pause
     from phalanx.app.api import ps as ps
+    from phalanx.app.api import resume as resume
+    from phalanx.app.api import rm as rm
     from phalanx.app.api import run as run
+    from phalanx.app.api import stacks as stacks
     from phalanx.app.api import status as status
     from phalanx.app.api import stop as stop
     from phalanx.app.api import wait as wait
@@ -27,8 +32,13 @@ __all__ = [
     "checkpoints",
     "ledger",
     "logs",
+    "metrics",
+    "pause",
     "ps",
+    "resume",
+    "rm",
     "run",
+    "stacks",
     "status",
     "stop",
     "wait",

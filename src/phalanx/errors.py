@@ -12,7 +12,9 @@
     │  ├─ StoreConflict           somebody else decided first
     │  ├─ StoreUnclear            the answer was lost; read back before believing
     │  ├─ StoreUnavailable        cannot be reached, is full or is read-only
-    │  └─ StoreUnfit              this file system or endpoint ignores the conditions
+    │  ├─ StoreUnfit              this file system or endpoint ignores the conditions
+    │  ├─ ObjectDamaged           an object of the root is not what phalanx writes there
+    │  └─ SourceDamaged           the shipped source is missing, altered or unsafe
     ├─ CheckpointError            a checkpoint cannot be written or read              exit 1
     │  ├─ CheckpointUnreadable    missing, short, or its digest is wrong
     │  └─ StateUnsupported        the state holds something no checkpoint can carry
@@ -114,6 +116,14 @@ class StoreUnavailable(StoreError):
 
 class StoreUnfit(StoreError):
     """The root's file system or endpoint cannot keep create-once or compare-and-swap."""
+
+
+class ObjectDamaged(StoreError, ValueError):
+    """An object of the root is not what phalanx writes there."""
+
+
+class SourceDamaged(StoreError):
+    """The source that was shipped with a job is missing, altered or unsafe: none of it is run."""
 
 
 class CheckpointError(PhalanxError):

@@ -54,6 +54,18 @@ def token(job: str, slot: int, incarnation: int, tries: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def run_id(job: str, created_ns: int) -> str:
+    """`gpt-3-9f1c2a7b`: the job in an experiment tracker, unlike that of any other root."""
+    import hashlib
+
+    return f"{job}-{hashlib.sha256(f'{job}/{created_ns}'.encode()).hexdigest()[:8]}"
+
+
+def rank_run(run: str, rank: int) -> str:
+    """`gpt-3-9f1c2a7b`, and for another rank than 0 `gpt-3-9f1c2a7b-r2`."""
+    return f"{run}-r{rank}" if rank else run
+
+
 def seat_name(slot: int, incarnation: int) -> str:
     """`3.1`: slot 3, its second incarnation."""
     return f"{slot}.{incarnation}"
@@ -76,9 +88,17 @@ class Keys:
         self.head = f"{self.base}/checkpoints/HEAD"
         self.checkpoints = f"{self.base}/checkpoints"
         self.notices = f"{self.base}/notices"
+        self.messages = f"{self.base}/messages"
         self.evidence = f"{self.base}/evidence"
         self.ledger = f"{self.base}/ledger"
         self.logs = f"{self.base}/logs"
+        self.metrics = f"{self.base}/metrics"
+        self.trackers = f"{self.base}/trackers"
+        self.init = f"{self.base}/init"
+        """Folder of what the job began from: its origin, and the checkpoint it holds of it."""
+        self.origin = f"{self.init}/origin"
+        self.folder_start = f"{self.base}/folder/start"
+        """Create-once: what lay in a watched folder before the job began."""
 
     def attempt(self, attempt: int) -> str:
         """Folder of one attempt."""
@@ -95,6 +115,10 @@ class Keys:
     def world(self, attempt: int) -> str:
         """Create-once: who takes part, and which checkpoint all restore."""
         return f"{self.attempt(attempt)}/world"
+
+    def restored(self, attempt: int) -> str:
+        """Create-once: in mode watch the folder is at the world's checkpoint; ranks may start."""
+        return f"{self.attempt(attempt)}/restored"
 
     def hang(self, attempt: int) -> str:
         """Create-once: an agent found a hang; every agent notes what its ranks are doing."""
@@ -120,6 +144,14 @@ class Keys:
         """Create-once: which task claimed the seat."""
         return f"{self.base}/seats/{seat_name(slot, incarnation)}"
 
+    def message_claim(self, name: str, number: int) -> str:
+        """Create-once: who sends a message; `number` counts claimers that died over it."""
+        return f"{self.messages}/{name}.{number}"
+
+    def message_outcome(self, name: str) -> str:
+        """Create-once: what came of a message."""
+        return f"{self.messages}/{name}.outcome"
+
     def checkpoint(self, name: str) -> str:
         """Folder of one checkpoint."""
         return f"{self.checkpoints}/{name}"
@@ -127,6 +159,10 @@ class Keys:
     def shard(self, name: str, rank: int, part: int = 0) -> str:
         """Create-once: one rank's tensors."""
         return f"{self.checkpoint(name)}/shards/{rank:05d}-{part}.safetensors"
+
+    def file(self, name: str, number: int) -> str:
+        """Create-once: one file as a framework wrote it."""
+        return f"{self.checkpoint(name)}/files/{number:05d}"
 
     def parts(self, name: str) -> str:
         """Folder of the ranks' statements that their shards are whole."""
@@ -139,6 +175,18 @@ class Keys:
     def manifest(self, name: str) -> str:
         """Create-once: the whole checkpoint, every digest."""
         return f"{self.checkpoint(name)}/manifest"
+
+    def metrics_file(self, rank: int) -> str:
+        """Appended to, a line a step: what a rank reported, over all attempts."""
+        return f"{self.metrics}/{rank:05d}.jsonl"
+
+    def tracker(self, name: str, rank: int) -> str:
+        """Create-once: the run of a tracker (`mlflow`) that a rank continues in every attempt."""
+        return f"{self.trackers}/{name}-{rank:05d}"
+
+    def tracked_file(self, name: str, rank: int) -> str:
+        """Appended to, a line a step: what a rank gave to a tracker, over all attempts."""
+        return f"{self.tracker(name, rank)}.jsonl"
 
     def ledger_entry(self, slot: int, incarnation: int, attempt: int) -> str:
         """Create-once: facts of one incarnation in one attempt, in durations."""

@@ -13,6 +13,7 @@ class Phase(str, Enum):
     RUNNING = "Running"
     RESTARTING = "Restarting"
     STOPPING = "Stopping"
+    PAUSED = "Paused"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     STOPPED = "Stopped"
@@ -45,11 +46,14 @@ class FailureClass(str, Enum):
     NETWORK_FAULT = "NetworkFault"
     CHECKPOINT_UNREADABLE = "CheckpointUnreadable"
     STORE_UNREACHABLE = "StoreUnreachable"
+    SOURCE_DAMAGED = "SourceDamaged"
     NO_PROGRESS = "NoProgress"
     SUPERSEDED = "Superseded"
     STOPPED_BY_USER = "StoppedByUser"
     STOPPED_BY_US = "StoppedByUs"
     UNKNOWN = "Unknown"
+    RESIZED = "Resized"
+    BAD_COMMAND = "BadCommand"
 
 
 class Outcome(str, Enum):

@@ -53,9 +53,10 @@ def test_a_program_that_is_not_on_path_is_refused(counting, program):
 
 
 def test_a_program_that_only_a_shell_misses(counting):
-    gang = counting(command=["env", "nosuchcommand"], extra=ONCE).start()
+    gang = counting(command=["env", "nosuchcommand"]).start()
     verdict = failure(gang)
-    assert verdict["class"] == "NonZeroExit"
+    assert verdict["class"] == "BadCommand"
+    assert gang.status()["attempt"] == 0, "another try would end the same way"
     assert "nosuchcommand" in verdict["message"]
     assert "No such file or directory" in verdict["evidence"]
     assert "nosuchcommand" in gang.run("why", gang.job).stdout

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.gang import kill
+from pathlib import Path
+
+from tests.support.gang import children, kill
 from tests.support.harm import STEPS, ended_as_if_nothing_had_happened
 from tests.support.waiting import until
 
+LATE = Path(__file__).parents[1] / "support" / "late_join.py"
 FOUR = {"nodes": 2, "ranks": 2, "steps": STEPS, "step_s": 0.03}
 
 
@@ -60,3 +63,23 @@ def test_controller_and_terminal(new_gang, undisturbed):
     assert gang.controller_pid() != old
     ended_as_if_nothing_had_happened(gang, undisturbed)
     assert gang.causes() == [("Killed", 1, 2)]
+
+
+def test_the_collective_store_before_anybody_has_joined(new_gang):
+    """Its death with a warm parent would otherwise leave every rank waiting for it."""
+    gang = new_gang(
+        nodes=2, ranks=1, steps=5, step_s=0, script=LATE, command=["python", "train.py"]
+    )
+    gang.start()
+    until(lambda: all(gang.object(f"files/pid.{rank}").exists() for rank in range(2)), 60)
+    ranks = [gang.rank_pid(rank) for rank in range(2)]
+    for pid in children(gang.warm_pid(0)):
+        if pid not in ranks:
+            kill(pid)
+    gang.object("files/go").touch()
+    status = gang.wait()
+    assert status["phase"] == "Succeeded", status
+    (past,) = status["history"]
+    assert past["first_cause"]["class"] == "Hang"
+    assert "the collective store" in past["first_cause"]["message"]
+    gang.assert_nothing_lives()

@@ -41,8 +41,9 @@ def test_a_read_only_root(counting, tmp_path):
 def test_a_root_that_is_a_file(counting, tmp_path):
     (tmp_path / "plain").touch()
     gang = counting(root=tmp_path / "plain")
-    line = gang.refused(4, "run", str(gang.file))
+    line = gang.refused(2, "run", str(gang.file))
     assert "a file stands where" in line
+    assert gang.refused(2, "ps") == line
 
 
 def test_a_root_with_blanks_and_letters_of_other_scripts(counting, tmp_path):
@@ -66,6 +67,16 @@ def test_a_deleted_root_ends_the_ranks_and_the_follower_says_so(counting):
     assert str(gang.root) in err.splitlines()[-1]
     assert "Traceback" not in err
     gang.assert_nothing_lives()
+    assert not gang.root.exists(), "what was deleted does not come back"
+
+
+def test_a_deleted_job_ends_and_does_not_come_back_as_folders(counting):
+    gang = counting(steps=100_000).start()
+    gang.reach(5)
+    gone = gang.object("")
+    until(lambda: shutil.rmtree(gone, ignore_errors=True) or not gone.exists())
+    gang.assert_nothing_lives()
+    assert os.listdir(gang.root / "jobs") == []
 
 
 def test_two_jobs_of_one_name_at_once(counting):
@@ -78,7 +89,7 @@ def test_two_jobs_of_one_name_at_once(counting):
     assert [terminal.end()[0] for terminal in (*terminals, other)] == [0, 0, 0]
     jobs = gang.call("ps")["jobs"]
     assert [(job["job"], job["phase"]) for job in jobs] == [
-        (f"gang-{n}", "Succeeded") for n in (1, 2, 3)
+        (f"gang-{n}", "Succeeded") for n in (3, 2, 1)
     ]
 
 

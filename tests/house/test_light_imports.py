@@ -13,7 +13,7 @@ from tests.support.made_root import MadeRoot, ended_job
 
 HEAVY = frozenset({"pydantic", "rich", "asyncio", "urllib", "boto3", "torch", "numpy", "yaml"})
 HEAVY_FOR_AGENTS = HEAVY | {"logging", "click", "email", "http"}
-READING_VERBS = ("status", "why", "ledger", "checkpoints", "logs", "wait")
+READING_VERBS = ("status", "why", "ledger", "metrics", "checkpoints", "logs", "wait")
 
 _CALL = """
 import sys

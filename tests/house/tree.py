@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "phalanx"
 
 PURE_ROOMS = frozenset(
-    {"spec", "plan", "verdict", "state", "reconcile", "facts", "lint", "explain"}
+    {"redaction", "spec", "plan", "verdict", "state", "reconcile", "facts", "lint", "explain"}
 )
 """Rooms that decide, and never look, wait or act."""
 

@@ -77,10 +77,12 @@ def test_every_sight_has_a_move_that_it_allows(me: Me, seen: Seen, now_ns: int) 
         assert seen.head is not None
         assert seen.head.attempt == move.world.attempt == record.attempt
         assert move.world.checkpoint == seen.head.checkpoint
-        seats = [(s.slot, s.incarnation) for s in record.seats]
+        seats = [(s.slot, s.incarnation) for s in record.active]
         assert [(m.slot, m.incarnation) for m in move.world.members] == seats
     if isinstance(move, Seal):
         assert seen.head is None or seen.head.attempt < move.attempt
+    if isinstance(move, (Seal, Freeze, StartRanks)):
+        assert not record.seats[me.slot].parked
     if isinstance(move, StartRanks):
         assert move.world.has(me.slot, me.incarnation)
         assert me.ranks is Ranks.NONE

@@ -34,10 +34,12 @@ def plans(draw: st.DrawFn) -> JobPlan:
         st.none() | st.integers(1, 3),
         st.booleans(),
     )
+    nodes = draw(NODES)
     return JobPlan(
         name="demo",
         command=("python", "train.py"),
-        nodes=draw(NODES),
+        nodes=nodes,
+        min_nodes=draw(st.integers(0, nodes)),
         total_steps=draw(st.sampled_from([None, 100])),
         restart=tuple(draw(st.lists(rule, max_size=3))),
         restart_scope=draw(st.sampled_from(["slot", "gang"])),
@@ -48,8 +50,20 @@ def plans(draw: st.DrawFn) -> JobPlan:
 @st.composite
 def records(draw: st.DrawFn) -> Record:
     plan = draw(plans())
+    parked = range(plan.nodes - draw(st.integers(0, plan.nodes - plan.fewest)), plan.nodes)
+    falls, since_ns, because = draw(st.tuples(SMALL, TIMES, st.sampled_from(["", "no room"])))
     seats = tuple(
-        Seat(slot, draw(SMALL), draw(SMALL), draw(st.none() | TIMES), draw(st.booleans()))
+        Seat(
+            slot,
+            draw(SMALL),
+            draw(SMALL),
+            draw(st.none() | TIMES),
+            draw(st.booleans()),
+            parked=slot in parked,
+            falls=falls,
+            since_ns=since_ns,
+            because=because,
+        )
         for slot in range(plan.nodes)
     )
     ending = draw(st.none() | st.sampled_from(TERMINAL))
@@ -69,6 +83,9 @@ def records(draw: st.DrawFn) -> Record:
         stop=draw(st.none() | st.builds(StopRequest, TIMES)),
         ending=ending,
         sweeps=draw(SMALL),
+        quorum_ns=draw(st.none() | TIMES),
+        growing=draw(st.sampled_from([None, "", "0000000010-0"])),
+        resized_ns=draw(TIMES),
     )
 
 
@@ -181,7 +198,9 @@ def test_what_only_grows_never_shrinks(
         assert after.slot == before.slot
         assert after.incarnation - before.incarnation in (0, 1)
         if new.attempt == record.attempt:
-            assert after.incarnation == before.incarnation
+            assert after.parked == before.parked
+            assert after.parked or after.incarnation == before.incarnation
+    assert record.plan.fewest <= len(new.active) <= record.plan.nodes
     assert new.history[: len(record.history)] == record.history
     assert set(record.unreadable) <= set(new.unreadable)
     assert (new.job, new.plan, new.created_ns) == (record.job, record.plan, record.created_ns)

@@ -176,3 +176,39 @@ def test_a_zombie_holds_up_the_end_for_a_while_only() -> None:
     outcome = play.run()
     assert ended(outcome) == Phase.STOPPED.value
     assert outcome.story[-1][0] < FOR_GOOD_S * 1e9
+
+
+def test_a_paused_job_loses_nothing_and_goes_on_when_asked() -> None:
+    outcome = Play().add("user_pause", 1000.0, HOUR_S, size=0.9).run()
+    assert ended(outcome) == Phase.SUCCEEDED.value
+    assert (outcome.counts["rests"], outcome.counts["resumes"]) == (1, 1)
+    assert outcome.counts["attempts"] == 2
+    assert outcome.counts["launches"] == 6
+
+
+def test_a_pause_that_is_taken_back_at_once_still_comes_to_rest() -> None:
+    outcome = Play().add("user_pause", 1000.0, size=0.0).run()
+    assert ended(outcome) == Phase.SUCCEEDED.value
+    assert outcome.counts["resumes"] == 1
+
+
+def test_a_pause_of_a_job_whose_hosts_hear_nothing() -> None:
+    for for_s, size in ((HOUR_S, 0.2), (HOUR_S, 0.9)):
+        play = Play().add("cut_off_host", 500.0, for_s, pick=1, size=size)
+        outcome = play.add("user_pause", 600.0, 2 * HOUR_S, size=0.9).run()
+        assert ended(outcome) == Phase.SUCCEEDED.value
+
+
+def test_a_job_at_rest_is_stopped_without_being_resumed() -> None:
+    play = Play().add("user_pause", 600.0, 2 * HOUR_S, size=0.9).add("user_stop", 4000.0)
+    outcome = play.run()
+    assert ended(outcome) == Phase.STOPPED.value
+    assert outcome.counts["rests"] == 1
+    assert outcome.counts["resumes"] == 0
+
+
+def test_a_late_request_starts_nothing_while_the_job_rests() -> None:
+    for seed in range(5):
+        play = Play().add("late_launch", 0.0, HOUR_S, size=1.0).add("host_loss", 300.0)
+        outcome = play.add("user_pause", 400.0, 1.9 * HOUR_S, size=0.9).run(seed)
+        assert ended(outcome) == Phase.SUCCEEDED.value

@@ -51,19 +51,23 @@ class Gang:
         script: Path = TRAIN,
         command: Sequence[str] = (),
         root: Path | None = None,
+        checkpoint: str = "",
     ) -> None:
-        """`command` goes before the one that runs `script` as `train.py`; `extra` is YAML."""
+        """`command` replaces the one that runs `script` as `train.py`; `extra` and `checkpoint`
+        are YAML.
+        """
         self.folder = folder
         self.root = root or folder / "root"
         self.source = folder / "source"
         self.source.mkdir(parents=True)
         (self.source / "train.py").write_text(script.read_text())
         words = list(command) or [*interpreter_for(script), "train.py", str(steps), str(step_s)]
+        saves = checkpoint or f"{{every: {every} steps, keep: 3}}"
         self.file = self.source / "job.yaml"
         self.file.write_text(
             f"kind: train\nname: gang\ncommand: {json.dumps(words)}\nnodes: {nodes}\n"
             f"ranks_per_node: {ranks}\ntotal_steps: {steps}\n"
-            f"checkpoint: {{every: {every} steps, keep: 3}}\n{extra}"
+            f"checkpoint: {saves}\n{extra}"
         )
         self.world_size = nodes * ranks
         self.steps = steps

@@ -19,9 +19,11 @@ from tests.support.waiting import until
 STEPS = 200
 """Steps of the four-rank job whose undisturbed losses are known."""
 KILLS = ("rank", "ranks", "agent", "warm", "controller", "terminal", "controller and terminal")
-SAVERS = {"phalanx": 50, "torch.save": 20, "dcp": 20}
+SAVERS = {"phalanx": 50, "torch.save": 10, "dcp": 10}
 """Trials in a block. A trial of ours kills two writers and the agent that commits, of others one
 writer."""
+MOMENTS = 250
+"""Kills of writers in a block, while their folder is watched."""
 Losses = dict[int, dict[int, str]]
 """rank → step → loss, hexadecimal."""
 
@@ -133,6 +135,7 @@ def killed_savers(seed: int, folder: Path) -> dict:
             words[-1:] = ["tests.support.killed_peers", kind]
         words += [str(folder / kind), str(trials), str(seed)]
         calm = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        calm["PHALANX_KILL_WITHIN_S"] = "0.15"
         done = subprocess.run(words, capture_output=True, text=True, env=calm)
         assert done.returncode == 0, done.stderr[-2000:]
         found = json.loads(done.stdout.splitlines()[-1])
@@ -140,3 +143,17 @@ def killed_savers(seed: int, folder: Path) -> dict:
     ours = {word: counts[f"phalanx {word}"] for word in ("unreadable", "wrong", "lost")}
     assert not any(ours.values()), ours
     return {"counts": counts}
+
+
+def killed_watched(seed: int, folder: Path) -> dict:
+    """A block of lives of writers of every kind, cut short while their folder is watched.
+
+    Raises `AssertionError` when anything was committed that its writer did not mean.
+    """
+    folder.mkdir(parents=True)
+    words = [sys.executable, "-m", "tests.support.killed_watched"]
+    words += [str(folder), str(MOMENTS), str(seed)]
+    calm = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, env=calm)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {"kind": "writers", "counts": json.loads(done.stdout.splitlines()[-1])}

@@ -44,4 +44,5 @@ class Account:
             idle_ns=idle_ns,
             end_ns=end_ns,
             born_ns=self.born_ns,
+            paces=tuple(p.pace for p in ranks if p.pace is not None),
         )

@@ -13,20 +13,20 @@ from phalanx.agent import stacks
 from phalanx.agent.accounts import Account
 from phalanx.agent.command import launcher_argv
 from phalanx.agent.departure import Departure, Notice
-from phalanx.agent.environment import Place, local_ranks, rank_environment
+from phalanx.agent.environment import Place, every_rank, local_ranks, rank_environment
 from phalanx.agent.progress import Progress, make_folder, read_progress
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.ranks import RankProcess, RankSet, Start, redacted
-from phalanx.agent.report import Story, end_of
-from phalanx.agent.seat import SeatPlace
+from phalanx.agent.report import Story, end_of, unable
+from phalanx.agent.seat import SeatPlace, own_files
 from phalanx.checkpoint.commit import CommitState, Committer, commit
 from phalanx.errors import StoreError
 from phalanx.frozen import replace
-from phalanx.names import Keys, seat_name
+from phalanx.names import Keys, seat_name, split_checkpoint_name
 from phalanx.state import codec
 from phalanx.state.gang import Beat, End, World
 from phalanx.store.store import Store
-from phalanx.words import FailureClass, Outcome
+from phalanx.words import FailureClass
 
 if TYPE_CHECKING:
     from phalanx.agent.workplace import Workplace
@@ -59,12 +59,16 @@ class AttemptRun:
         self._has_noted_stacks = False
         self._said = ""
 
+    def may_start(self, world: World) -> bool:
+        """Whether ranks can be started already; if not, ask again."""
+        return True
+
     def start(self, world: World) -> None:
         """Start this slot's ranks in this world."""
         workplace = self._workplace()
         self.world = world
         self.account.first_step = world.checkpoint_step
-        self.ranks = RankSet()
+        self.ranks = RankSet(workplace.redactor)
         workplace.stalls.begin(world.checkpoint_step)
         starts = []
         for local_rank in range(local_ranks(workplace.plan)):
@@ -90,12 +94,20 @@ class AttemptRun:
             self.ranks.stop("a rank of this slot ended", 1.0)
             self.ranks.insist()
             self.ranks.settle(is_warm_dead=self._workplace().warm is None)
-        state = self.ranks.state
+        state = self.state(seen)
         if state is not Ranks.ENDED or me.ranks is Ranks.ENDED:
             return replace(me, ranks=state)
         self.account.done_ns = time.monotonic_ns()
         self._commit_pending()
         return replace(me, ranks=state, end=self._end(me, seen))
+
+    def state(self, seen: Seen) -> Ranks:
+        """Where the ranks are."""
+        return self.ranks.state
+
+    def reports(self) -> list[Progress]:
+        """The newest report of every rank."""
+        return self.ranks.progress()
 
     def give_notice(self, notice: Notice) -> None:
         """Tell the ranks once; advice gives way to a notice with a deadline."""
@@ -128,7 +140,7 @@ class AttemptRun:
         """Whether a rank has stood still too long: if so, note the stacks of all and stop them."""
         if self.world is None or self.ranks.state is not Ranks.RUNNING or self._hang_stop_at:
             return False
-        self.hang_message = self._stopped() or self._stalled()
+        self.hang_message = self._stopped() or self._storeless() or self._stalled()
         if not self.hang_message:
             return False
         words = f"slot {self.account.slot}: {self.hang_message}"
@@ -169,6 +181,19 @@ class AttemptRun:
         what = f"rank {ranks[pid]}" if pid in ranks else "the collective store"
         return f"{what} (process {pid}) is stopped (SIGSTOP) and was not let go on"
 
+    def _storeless(self) -> str:
+        """The collective store that this slot serves has ended before anybody had stepped.
+
+        It dies with a warm parent. Ranks that have not joined yet would wait for it for ever.
+        """
+        first, workplace = self._world().members[0], self._workplace()
+        is_ours = first.slot == self.place.slot and first.agent_store
+        if not (is_ours and workplace.stores and stacks.has_ended(workplace.stores[-1])):
+            return ""
+        if any(report.at_ns for report in self.ranks.progress()):
+            return ""
+        return f"the collective store (process {workplace.stores[-1]}) ended before the first step"
+
     def join_hang(self) -> None:
         """Note the stacks now, stop the ranks a little later: others note theirs meanwhile.
 
@@ -177,6 +202,11 @@ class AttemptRun:
         if self._hang_stop_at is None and self.ranks.state is Ranks.RUNNING:
             self._hang_stop_at = time.monotonic() + HANG_SETTLE_S
             self.note_stacks()
+
+    def watch_memory(self) -> float | None:
+        """Look at what the ranks use, if it is time; seconds until the next look, None: never."""
+        is_running = self.ranks.state is Ranks.RUNNING
+        return self._workplace().families.look(self.ranks) if is_running else None
 
     def wakes_in(self) -> float | None:
         """Seconds until something here is due; None when nothing is."""
@@ -207,12 +237,13 @@ class AttemptRun:
     def _keep_stacks(self, rank: int, text: str) -> None:
         name = f"stacks-{self.account.attempt}-{rank:05d}"
         with contextlib.suppress(StoreError):
-            self.store.create(f"{self.keys.evidence}/{name}", text.encode())
+            clean = self.ranks.redactor.text(text)
+            self.store.create(f"{self.keys.evidence}/{name}", clean.encode())
 
     def take(self, messages: Sequence[dict[str, Any]]) -> None:
         """What the ranks said: commit what is whole, remember what could not be read."""
-        for words in messages:
-            if "part" in words:
+        for words in map(self.ranks.redactor.words, messages):
+            if split_checkpoint_name(str(words.get("part"))):
                 self.pending.add(str(words["part"]))
             self._note(words)
             if self.departure is not None:
@@ -238,7 +269,7 @@ class AttemptRun:
         workplace = self.workplace
         if workplace is not None and self.world is not None:
             workplace.spare_store()
-        reports = self.ranks.progress()
+        reports = self.reports()
         slowest = min(reports, key=lambda p: p.step, default=Progress())
         first = self.account.first_step
         done = slowest.step - first
@@ -265,34 +296,26 @@ class AttemptRun:
         """Key and body of the ledger entry, to be written. Raises `StoreError`."""
         account = self.account
         now_ns = self.store.now_ns()
-        entry = account.entry(time.monotonic_ns(), self.ranks.progress(), end_ns=now_ns)
+        entry = account.entry(time.monotonic_ns(), self.reports(), end_ns=now_ns)
         key = self.keys.ledger_entry(account.slot, account.incarnation, account.attempt)
         return key, codec.dumps(entry)
 
-    def failed(self, message: str) -> End:
+    def failed(self, message: str, failure: FailureClass) -> End:
         """The ending of an attempt in which this agent could not do its part."""
         account = self.account
-        return End(
-            account.slot,
-            account.incarnation,
-            account.attempt,
-            Outcome.FAILED,
-            failure=FailureClass.UNKNOWN,
-            message=message,
-        )
+        return unable((account.slot, account.incarnation, account.attempt), message, failure)
 
     def _start_of(self, local_rank: int, folder: str) -> Start:
         workplace, world = self._workplace(), self._world()
-        files = os.path.join(self.place.root, self.keys.base, "files")
-        os.makedirs(files, mode=0o700, exist_ok=True)
         place = Place(
             job=self.place.job,
             root=self.place.root,
             slot=self.place.slot,
             attempt=world.attempt,
-            checkpoint_folder=files,
+            checkpoint_folder=own_files(self.place),
             rank_folder=folder,
             agent_socket=os.path.join(self.place.scratch, "agent"),
+            tracking=workplace.tracking,
         )
         env = {**workplace.env, **rank_environment(workplace.plan, world, place, local_rank)}
         argv = list(workplace.plan.command)
@@ -318,7 +341,9 @@ class AttemptRun:
         if self.world is None or not self.pending:
             return
         plan = self._workplace().plan
-        who = Committer(self.account.attempt, self._checkpoint_ranks(), plan.source_digest or "")
+        code = plan.source_digest or ""
+        size = every_rank(plan, self.world).size
+        who = Committer(self.account.attempt, size, code, plan.init_from)
         for name in sorted(self.pending):
             try:
                 outcome = commit(self.store, self.keys, who, name)
@@ -336,20 +361,13 @@ class AttemptRun:
             self._said = text
             print(text, file=sys.stderr, flush=True)
 
-    def _checkpoint_ranks(self) -> int:
-        """Ranks that write parts: under `torchrun` each slot's agent starts several."""
-        plan = self._workplace().plan
-        if plan.launcher == "torchrun":
-            return len(self._world().members) * plan.ranks_per_node
-        return self._world().size
-
     def _end(self, me: Me, seen: Seen) -> End:
         account, ranks = self.account, self.ranks.ranks
-        steps = [report.step for report in self.ranks.progress()]
-        secrets = self._workplace().secrets
+        steps = [report.step for report in self.reports()]
+        redactor = self.ranks.redactor
         story = Story(
             seat=(account.slot, account.incarnation, account.attempt),
-            ranks=tuple(redacted(r.end, secrets) for r in ranks if r.end is not None),
+            ranks=tuple(redacted(r.end, redactor) for r in ranks if r.end is not None),
             step=max([account.first_step, *steps]),
             finished=bool(ranks) and all(r.has_announced_end for r in ranks),
             stop_reason=self.ranks.stop_reason,

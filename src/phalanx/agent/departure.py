@@ -14,6 +14,7 @@ from typing import Any
 from phalanx.errors import StoreError
 from phalanx.frozen import frozen
 from phalanx.names import Keys, seat_name
+from phalanx.owned import write_private
 from phalanx.store.store import Store
 from phalanx.words import FailureClass
 
@@ -44,6 +45,11 @@ def sigterm(grace_s: float) -> Notice:
 def stop_save(grace_s: float) -> Notice:
     """The user asked for a last save."""
     return Notice("stop-save", _until(grace_s), FailureClass.STOPPED_BY_USER)
+
+
+def pause(grace_s: float) -> Notice:
+    """The job is to rest for a while."""
+    return Notice("pause", _until(grace_s), FailureClass.STOPPED_BY_USER)
 
 
 def spot(seconds_left: float) -> Notice:
@@ -130,6 +136,5 @@ class Departure:
 def _tell(folder: str, notice: Notice) -> None:
     words = {"id": notice.source, "until_ns": notice.until_ns or 0, "departs": notice.departs}
     with contextlib.suppress(OSError):
-        with open(f"{folder}/notice.new", "w") as file:
-            json.dump(words, file)
+        write_private(f"{folder}/notice.new", json.dumps(words).encode())
         os.replace(f"{folder}/notice.new", f"{folder}/notice")

@@ -21,12 +21,13 @@ from phalanx.agent.inbox import Inbox
 from phalanx.agent.isolation import Isolation, set_alarm
 from phalanx.agent.protocol import Me, Ranks, Seen
 from phalanx.agent.seat import SeatPlace, remove_tree
-from phalanx.errors import PhalanxError, StoreError
+from phalanx.errors import PhalanxError, SourceDamaged, StoreError
 from phalanx.frozen import replace
 from phalanx.names import Keys
 from phalanx.state import codec, read
 from phalanx.state.record import Record
 from phalanx.store.store import Store
+from phalanx.words import FailureClass, Phase
 
 BEAT_EVERY_S = 1.0
 FIRST_BEAT_AFTER_S = 0.4
@@ -40,10 +41,12 @@ GONE_AFTER_S = 5.0
 
 
 if TYPE_CHECKING:
+    from phalanx.agent.accounts import Account
     from phalanx.agent.attempt import AttemptRun
     from phalanx.agent.departure import Notice
     from phalanx.agent.metadata import MetadataPoll
     from phalanx.agent.workplace import Workplace
+    from phalanx.state.gang import World
 
 
 class Agent:
@@ -139,7 +142,7 @@ class Agent:
         return Seen(
             record=record,
             members=()
-            if world is not None
+            if world is not None and not protocol.is_parked(self.me, record)
             else read.read_members(self.store, self.keys, record.attempt),
             world=world,
             ends=read.read_ends(self.store, self.keys, record.attempt),
@@ -172,6 +175,8 @@ class Agent:
     def _carry_out(self, move: protocol.Move) -> None:
         try:
             self._act(move)
+        except SourceDamaged as error:
+            self._fail_attempt(error.line(), FailureClass.SOURCE_DAMAGED)
         except StoreError as error:
             say(f"{type(move).__name__}: {error.line()}")
             self._sleep(0.2)
@@ -194,14 +199,20 @@ class Agent:
         elif isinstance(move, protocol.Freeze):
             self.store.create(self.keys.world(move.world.attempt), codec.dumps(move.world))
         elif isinstance(move, protocol.StartRanks):
-            self._attempt().start(move.world)
-            self._beat_due = time.monotonic() + FIRST_BEAT_AFTER_S
+            self._start_ranks(move.world)
         elif isinstance(move, protocol.StopRanks):
             self._stop_ranks(move)
         elif isinstance(move, protocol.SaveFirst):
             self._save_first()
         elif isinstance(move, protocol.WriteEnd):
             self._write_end(move)
+
+    def _start_ranks(self, world: World) -> None:
+        if not self._attempt().may_start(world):
+            self._sleep(0.02)
+            return
+        self._attempt().start(world)
+        self._beat_due = time.monotonic() + FIRST_BEAT_AFTER_S
 
     def _stop_ranks(self, move: protocol.StopRanks) -> None:
         plan = self._plan_record().plan
@@ -225,8 +236,9 @@ class Agent:
 
         record = self._plan_record()
         if self.notice is None or not self.notice.departs:
-            is_user = record.ending is not None
-            make = departure.stop_save if is_user else departure.sigterm
+            make = departure.sigterm
+            if record.ending is not None:
+                make = departure.pause if record.ending is Phase.PAUSED else departure.stop_save
             self.notice = make(record.plan.stop_grace_s)
         self._attempt().give_notice(self.notice)
         self._sleep(0.05)
@@ -242,7 +254,6 @@ class Agent:
         """Close the last attempt's books, get the workplace ready, bind for the new one."""
         # Imported here: an agent that has lost its seat leaves before it needs any of this.
         from phalanx.agent.accounts import Account
-        from phalanx.agent.attempt import AttemptRun
         from phalanx.agent.workplace import Workplace
 
         if self.me.attempt != attempt:
@@ -251,7 +262,7 @@ class Agent:
             self.me = replace(self.me, complete_since_ns=None, save_settled=False)
             seat = (self.me.slot, self.me.incarnation, attempt)
             account = Account(seat, start_ns=self.store.now_ns(), born_ns=self.born_ns)
-            self.current = AttemptRun(self.place, self.store, account)
+            self.current = self._new_attempt(account)
         if self.workplace is None:
             self.workplace = Workplace(self.place, self.store, self._plan_record())
         self._attempt().workplace = self.workplace
@@ -260,11 +271,21 @@ class Agent:
             self._sleep(0.2)
         self.me = replace(self.me, ready=ready)
 
-    def _fail_attempt(self, message: str) -> None:
+    def _new_attempt(self, account: Account) -> AttemptRun:
+        """What differs in zero-code mode is imported only there."""
+        if self._plan_record().plan.checkpoint.mode == "watch":
+            from phalanx.agent.watched import WatchedAttempt
+
+            return WatchedAttempt(self.place, self.store, account)
+        from phalanx.agent.attempt import AttemptRun
+
+        return AttemptRun(self.place, self.store, account)
+
+    def _fail_attempt(self, message: str, failure: FailureClass = FailureClass.UNKNOWN) -> None:
         """This agent cannot do its part: say so instead of leaving the gang waiting."""
         if self.me.attempt is None:
             raise PhalanxError(message)
-        self.me = replace(self.me, ranks=Ranks.ENDED, end=self._attempt().failed(message))
+        self.me = replace(self.me, ranks=Ranks.ENDED, end=self._attempt().failed(message, failure))
 
     def _sleep(self, seconds: float | None) -> None:
         """Wait for news of anything, at most until the next beat is due."""
@@ -283,13 +304,23 @@ class Agent:
             extra.extend(self.workplace.fds())
         for fd in (*ranks, *extra):
             poll.register(fd, select.POLLIN)
-        for fd, _ in poll.poll(int(timeout_s * 1000) + 1):
+        for fd, _ in self._poll(poll, timeout_s):
             if fd in ranks:
                 self._attempt().wake(fd)
             elif fd == self._wake_read:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake_read, 4096)
         self._take_news()
+
+    def _poll(self, poll: select.poll, timeout_s: float) -> list[tuple[int, int]]:
+        """Wait for news; what the ranks use is looked at meanwhile, and wakes nothing else."""
+        until_s = time.monotonic() + timeout_s
+        while True:
+            look_s = self.current.watch_memory() if self.current is not None else None
+            left_s = max(0.0, until_s - time.monotonic())
+            news = poll.poll(int(min(left_s, left_s if look_s is None else look_s) * 1000) + 1)
+            if news or time.monotonic() >= until_s:
+                return news
 
     def _take_news(self) -> None:
         if self.watch is not None:

@@ -9,8 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from phalanx.frozen import frozen
+from phalanx.owned import make_folder as make_owned
+from phalanx.state.codec import build
+from phalanx.state.gang import Pace
 
 PROGRESS_BYTES = 4096
+ERROR_BYTES = 1 << 22
+"""Of the error file: a longer one is none of a framework's."""
 
 
 @frozen
@@ -27,6 +32,8 @@ class Progress:
     stall_ns: int = 0
     saving: bool = False
     at_ns: int = 0
+    pace: Pace | None = None
+    """Once a block of steps was measured."""
 
 
 def read_progress(folder: str) -> Progress:
@@ -34,9 +41,9 @@ def read_progress(folder: str) -> Progress:
     try:
         with open(f"{folder}/progress", "rb") as file:
             words = json.loads(file.read(PROGRESS_BYTES))
-    except (OSError, ValueError):
+        return _typed(words) if isinstance(words, dict) else Progress()
+    except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return Progress()
-    return _typed(words) if isinstance(words, dict) else Progress()
 
 
 def _typed(words: dict[str, Any]) -> Progress:
@@ -52,22 +59,33 @@ def _typed(words: dict[str, Any]) -> Progress:
         stall_ns=int(words.get("stall_ns") or 0),
         saving=bool(words.get("saving")),
         at_ns=int(words.get("at_ns") or 0),
+        pace=_pace(words.get("pace")),
     )
+
+
+def _pace(words: Any) -> Pace | None:
+    if not isinstance(words, dict) or not all(type(value) is int for value in words.values()):
+        return None
+    try:
+        pace: Pace = build(Pace, words)
+    except (KeyError, TypeError):
+        return None
+    return pace
 
 
 def read_error(folder: str) -> str:
     """The framework's error file: its message and innermost call, or ''."""
     try:
         with open(f"{folder}/error.json", errors="replace") as file:
-            words = json.load(file)
+            words = json.loads(file.read(ERROR_BYTES))
         message = words["message"]
         return str(message["message"] if isinstance(message, dict) else message)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 
 def make_folder(folder: str) -> None:
     """A private folder for one rank in one attempt, empty."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_owned(folder)
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))

@@ -53,7 +53,10 @@ class Me:
 
 @frozen
 class Seen:
-    """What was read in one look, all of the record's current attempt."""
+    """What was read in one look, all of the record's current attempt.
+
+    `members` are read until the world exists; a parked agent's look always holds them.
+    """
 
     record: Record | None
     members: tuple[Member, ...] = ()
@@ -179,7 +182,25 @@ def noticed(me: Me, seen: Seen, now_ns: int) -> Me:
     return me if me.complete_since_ns is not None else replace(me, complete_since_ns=now_ns)
 
 
+def is_parked(me: Me, record: Record) -> bool:
+    """Whether the world of this attempt does without this agent's slot."""
+    return me.slot < len(record.seats) and record.seats[me.slot].parked
+
+
+def _stand_by(me: Me, seen: Seen, record: Record) -> Move:
+    """Get ready and say so; a later attempt may take this slot in."""
+    if me.ranks is Ranks.ENDED:
+        return Leave("a standby that cannot get ready makes room for another")
+    if me.ready is None:
+        return Prepare(record.attempt)
+    if not _has_joined(me, seen):
+        return Join(me.ready)
+    return Wait("standing by: the world of this attempt does without this slot")
+
+
 def _in_attempt(me: Me, seen: Seen, record: Record, now_ns: int) -> Move:
+    if is_parked(me, record):
+        return _stand_by(me, seen, record)
     if _own_end(me, seen):
         return Wait("this attempt has ended here")
     if me.ranks is Ranks.ENDED:
@@ -210,12 +231,13 @@ def _in_world(me: Me, world: World) -> Move:
 def _toward_world(me: Me, seen: Seen, record: Record, now_ns: int) -> Move:
     if me.ready is None:
         return Prepare(record.attempt)
-    if not any((m.slot, m.incarnation) == (me.slot, me.incarnation) for m in seen.members):
+    if not _has_joined(me, seen):
         return Join(me.ready)
     if not _all_there(seen, record):
         return Wait("waiting for the other members")
     waited_ns = now_ns - (me.complete_since_ns if me.complete_since_ns is not None else now_ns)
-    turn_ns = int(me.slot * FREEZE_STEP_S * SECOND_NS)
+    position = [seat.slot for seat in record.active].index(me.slot)
+    turn_ns = int(position * FREEZE_STEP_S * SECOND_NS)
     if waited_ns < turn_ns:
         return Wait("another member freezes first", (turn_ns - waited_ns) / SECOND_NS)
     return _freeze(seen, record)
@@ -228,14 +250,14 @@ def _freeze(seen: Seen, record: Record) -> Move:
     if head is None or head.attempt < attempt:
         return Seal(attempt, head, seen.head_version, record.unreadable)
     named = names.split_checkpoint_name(head.checkpoint) if head.checkpoint else None
-    return Freeze(
-        World(attempt, _seated_members(seen, record), head.checkpoint, named[0] if named else 0)
-    )
+    origin = record.plan.init_from
+    first = named[0] if named else origin.first_step if origin is not None else 0
+    return Freeze(World(attempt, _seated_members(seen, record), head.checkpoint, first))
 
 
 def _bow_out(me: Me, seen: Seen, record: Record) -> Move:
     """The job is ending, or this task is: end the ranks, say how they ended, leave."""
-    by_user = record.ending is Phase.STOPPED or me.asked_to_leave
+    by_user = record.ending is Phase.STOPPED or record.last_save or me.asked_to_leave
     why = "the task was asked to end" if me.asked_to_leave else "the job is ending"
     if me.ranks is Ranks.RUNNING:
         if _wants_save(me, seen, record):
@@ -252,9 +274,10 @@ def _wants_save(me: Me, seen: Seen, record: Record) -> bool:
     """A departing task saves first, unless its attempt is over or the user wants no save."""
     if me.save_settled or me.attempt != record.attempt:
         return False
-    if record.ending is not None:
-        return record.ending is Phase.STOPPED and record.stop is not None and record.stop.save
-    return all(e.outcome is Outcome.SUCCEEDED for e in seen.ends)
+    is_asked = record.ending is Phase.STOPPED and record.stop is not None and record.stop.save
+    if record.ending is not None and not record.last_save:
+        return is_asked
+    return is_asked or all(e.outcome is Outcome.SUCCEEDED for e in seen.ends)
 
 
 def leave(me: Me, why: str) -> Move:
@@ -270,6 +293,10 @@ def _stop(me: Me, why: str) -> Move:
     return StopRanks(why) if me.ranks is Ranks.RUNNING else Wait("ranks are stopping", 0.05)
 
 
+def _has_joined(me: Me, seen: Seen) -> bool:
+    return any((m.slot, m.incarnation) == (me.slot, me.incarnation) for m in seen.members)
+
+
 def _own_end(me: Me, seen: Seen) -> bool:
     return any((e.slot, e.incarnation) == (me.slot, me.incarnation) for e in seen.ends)
 
@@ -282,14 +309,16 @@ def _end_of(me: Me) -> End:
 
 def _is_seated_end(end: End, record: Record) -> bool:
     seats = record.seats
-    return end.slot < len(seats) and seats[end.slot].incarnation == end.incarnation
+    if end.slot >= len(seats) or seats[end.slot].parked:
+        return False
+    return seats[end.slot].incarnation == end.incarnation
 
 
 def _seated_members(seen: Seen, record: Record) -> tuple[Member, ...]:
-    seats = {(s.slot, s.incarnation) for s in record.seats}
+    seats = {(s.slot, s.incarnation) for s in record.active}
     mine = [m for m in seen.members if (m.slot, m.incarnation) in seats]
     return tuple(sorted(mine, key=lambda m: m.slot))
 
 
 def _all_there(seen: Seen, record: Record) -> bool:
-    return len(_seated_members(seen, record)) == len(record.seats)
+    return len(_seated_members(seen, record)) == len(record.active)

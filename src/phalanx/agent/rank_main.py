@@ -15,7 +15,9 @@ import time
 import traceback
 from typing import Any, NoReturn
 
+from phalanx.agent import stacks
 from phalanx.agent.command import Script, python_script
+from phalanx.owned import append_to, write_private
 
 
 def run_script(request: dict[str, Any]) -> NoReturn:
@@ -85,12 +87,12 @@ def _take_over(request: dict[str, Any]) -> None:
 
 
 def _register_stacks() -> None:
-    """On SIGUSR2 every thread's stack goes to `stacks` in the rank's folder, even in C code."""
+    """On `stacks.SIGNAL` all threads' stacks go to a file of this rank, even from C code."""
     folder = os.environ.get("PHALANX_RANK_DIR")
     if folder:
         # Appending, since the agent empties the file before it asks again. Open for good.
-        stacks = open(f"{folder}/stacks", "a")  # noqa: SIM115
-        faulthandler.register(signal.SIGUSR2, file=stacks, all_threads=True, chain=False)
+        file = open(append_to(f"{folder}/stacks"), "a")  # noqa: SIM115
+        faulthandler.register(stacks.SIGNAL, file=file, all_threads=True, chain=False)
     faulthandler.enable()
 
 
@@ -122,8 +124,8 @@ def _leave_error(error: BaseException) -> None:
             "timestamp": str(int(time.time())),
         },
     }
-    with contextlib.suppress(OSError), open(path, "w") as file:
-        json.dump({"message": words}, file)
+    with contextlib.suppress(OSError):
+        write_private(path, json.dumps({"message": words}).encode())
 
 
 def _print_error(error: BaseException) -> None:

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from phalanx.agent import processes
+from phalanx.agent import kernel_kills, processes
+from phalanx.agent.kernel_kills import KernelKills
 from phalanx.agent.logs import LogStream
 from phalanx.agent.progress import Progress, read_error, read_progress
 from phalanx.agent.protocol import Ranks
 from phalanx.agent.warm_link import WarmLink
 from phalanx.frozen import frozen, replace
+from phalanx.redaction.redactor import Redactor
 from phalanx.state.gang import RankEnd
 from phalanx.words import FailureClass
 
@@ -38,6 +40,8 @@ class RankProcess:
         self.is_gone = False
         self.gone_at: float | None = None
         self.told_to_stop = False
+        self.overran = ""
+        """Why it was ended for its use of memory; '' when it was not."""
         self.unreadable: tuple[str, str] | None = None
         """(checkpoint, because) when the rank said so."""
         self.has_announced_end = False
@@ -62,11 +66,14 @@ class Start:
 class RankSet:
     """All ranks that this agent started for one attempt."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactor: Redactor | None = None) -> None:
         self.started_ns = time.monotonic_ns()
+        self.redactor = redactor or Redactor()
+        """What is hidden in everything that the ranks say."""
         self.ranks: list[RankProcess] = []
         self.stop_deadline_ns: int | None = None
         self.stop_reason = ""
+        self.kills = KernelKills()
 
     @property
     def state(self) -> Ranks:
@@ -83,7 +90,7 @@ class RankSet:
         opened: list[tuple[RankProcess, tuple[int, int]]] = []
         try:
             for start in starts:
-                one, fds = _with_pipes(start, log_folder)
+                one, fds = _with_pipes(start, log_folder, self.redactor)
                 opened.append((one, fds))
                 if warm is not None:
                     warm.fork(start.local_rank, start.argv, start.env, start.cwd, fds)
@@ -92,6 +99,7 @@ class RankSet:
                 one.pid = pid if pid is not None else _fork_cold(start, fds)
                 one.pidfd = processes.open_pidfd(one.pid)
                 one.is_gone = one.pidfd is None
+                kernel_kills.offer(one.pid)
                 self.ranks.append(one)
         finally:
             for _, fds in opened:
@@ -161,7 +169,17 @@ class RankSet:
 
     def progress(self) -> list[Progress]:
         """The newest report of every rank."""
-        return [read_progress(one.folder) for one in self.ranks]
+        return [_clean(read_progress(one.folder), self.redactor) for one in self.ranks]
+
+    def overran(self, one: RankProcess, why: str, family: Sequence[int]) -> None:
+        """End a rank that uses too much memory, and all that it started."""
+        one.overran = why
+        for pid in family:
+            processes.signal_process(pid, signal.SIGKILL)
+        processes.signal_group(one.pid, signal.SIGKILL)
+
+    def _kernel_struck(self, one: RankProcess) -> bool:
+        return not one.told_to_stop and self.kills.since() > 0
 
     def _close(self, one: RankProcess) -> None:
         # Whatever the rank started in its own group must not outlive it.
@@ -177,6 +195,9 @@ class RankSet:
         if one.unreadable is not None:
             failure = FailureClass.CHECKPOINT_UNREADABLE
             error = f"checkpoint {one.unreadable[0]}: {one.unreadable[1]}"
+        elif signum == signal.SIGKILL and (one.overran or self._kernel_struck(one)):
+            failure = FailureClass.OUT_OF_MEMORY
+            error = one.overran or "the kernel ended it for want of memory (its own count says so)"
         one.end = RankEnd(
             rank=one.rank,
             local_rank=one.local_rank,
@@ -195,22 +216,26 @@ class RankSet:
         )
 
 
-def redacted(end: RankEnd, secrets: Sequence[str]) -> RankEnd:
-    """The end without the values of declared secrets."""
-    text = end.error
-    for value in secrets:
-        if len(value) >= 4:
-            text = text.replace(value, "***")
-    return replace(end, error=text)
+def redacted(end: RankEnd, redactor: Redactor) -> RankEnd:
+    """The end without secrets."""
+    return replace(end, error=redactor.text(end.error), place=redactor.text(end.place))
 
 
-def _with_pipes(start: Start, log_folder: str) -> tuple[RankProcess, tuple[int, int]]:
+def _clean(report: Progress, redactor: Redactor) -> Progress:
+    """The report without secrets: phases and names of metrics are the script's own words."""
+    metrics = {redactor.text(name): value for name, value in report.metrics.items()}
+    return replace(report, phase=redactor.text(report.phase), metrics=metrics)
+
+
+def _with_pipes(
+    start: Start, log_folder: str, redactor: Redactor
+) -> tuple[RankProcess, tuple[int, int]]:
     """A rank without a process yet, and the writing ends for its output."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
     streams = [
-        LogStream(log_folder, start.rank, "out", out_read),
-        LogStream(log_folder, start.rank, "err", err_read),
+        LogStream(log_folder, f"{start.rank}.out", out_read, redactor),
+        LogStream(log_folder, f"{start.rank}.err", err_read, redactor),
     ]
     return RankProcess(start, streams), (out_write, err_write)
 

@@ -46,6 +46,11 @@ def end_of(story: Story) -> End:
     )
 
 
+def unable(seat: tuple[int, int, int], message: str, failure: FailureClass) -> End:
+    """The ending of an attempt in which an agent could not do its part; `seat` as in `Story`."""
+    return End(*seat, Outcome.FAILED, failure=failure, message=message)
+
+
 def _named(story: Story) -> tuple[FailureClass | None, str]:
     if story.unreadable is not None:
         name, because = story.unreadable

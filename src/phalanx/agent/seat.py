@@ -8,6 +8,9 @@ from collections.abc import Mapping
 
 from phalanx.errors import InputError
 from phalanx.frozen import frozen
+from phalanx.names import Keys
+from phalanx.owned import make_inside
+from phalanx.store.refusals import refusing
 
 
 @frozen
@@ -43,6 +46,15 @@ def read_place(environ: Mapping[str, str]) -> SeatPlace:
         ) from error
 
 
+def own_files(place: SeatPlace) -> str:
+    """The folder of the script's own files, made when missing. Raises `StoreUnavailable`."""
+    job = os.path.join(place.root, Keys(place.job).base)
+    files = os.path.join(job, "files")
+    with refusing(files):
+        make_inside(job, files)
+    return files
+
+
 def inherited_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What ranks inherit: everything, with this interpreter's folder first on PATH.
 
@@ -62,7 +74,12 @@ def _scratch(environ: Mapping[str, str], token: str) -> str:
     import hashlib
 
     name = hashlib.sha256(f"{environ['PHALANX_ROOT']}\0{token}".encode()).hexdigest()[:16]
-    return os.path.join(environ.get("TMPDIR") or "/tmp", f"phalanx-{os.getuid()}", name)
+    return os.path.join(scratch_base(environ), name)
+
+
+def scratch_base(environ: Mapping[str, str]) -> str:
+    """The folder of all scratch folders of this user."""
+    return os.path.join(environ.get("TMPDIR") or "/tmp", f"phalanx-{os.getuid()}")
 
 
 def remove_tree(folder: str) -> None:

@@ -12,9 +12,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from phalanx.agent.logs import PassedOn
 from phalanx.agent.processes import open_pidfd
 from phalanx.agent.warm import MESSAGE_MAX
+from phalanx.redaction.redactor import Redactor
 
+_LOG = 2
+"""Standard error of the agent is its log."""
 _FROM_NULL = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
 
 
@@ -34,14 +38,23 @@ class WarmLink:
     """One warm parent, alive or not. All methods are safe after its death."""
 
     def __init__(
-        self, python: str, env: Mapping[str, str], warm: Sequence[str], path: Sequence[str]
+        self,
+        python: str,
+        env: Mapping[str, str],
+        warm: Sequence[str],
+        path: Sequence[str],
+        redactor: Redactor | None = None,
     ) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {"parent": os.getpid(), "warm": list(warm), "path": list(path)}
         argv = [python, "-m", "phalanx.agent.warm", str(theirs.fileno()), json.dumps(config)]
         theirs.set_inheritable(True)
-        self.pid = os.posix_spawn(python, argv, dict(env), file_actions=_FROM_NULL)
+        heard, said = os.pipe()
+        actions = [*_FROM_NULL, (os.POSIX_SPAWN_DUP2, said, 1), (os.POSIX_SPAWN_DUP2, said, 2)]
+        self.pid = os.posix_spawn(python, argv, dict(env), file_actions=actions)
         theirs.close()
+        os.close(said)
+        self._said = PassedOn(heard, _LOG, redactor or Redactor())
         self.socket = ours
         self.pidfd = open_pidfd(self.pid)
         self.is_ready = False
@@ -80,6 +93,10 @@ class WarmLink:
         except OSError:
             self.is_dead = True
 
+    def fds(self) -> list[int]:
+        """Descriptors that bring news of it."""
+        return [self.socket.fileno(), *([self._said.fd] if self._said.fd >= 0 else [])]
+
     @property
     def is_stuck(self) -> bool:
         """Whether a request has gone unanswered for so long that it must be frozen."""
@@ -97,7 +114,8 @@ class WarmLink:
         self._kept = self.hear()
 
     def hear(self) -> News:
-        """Take in all messages that have arrived."""
+        """Take in all messages that have arrived; what was printed goes on to the agent's log."""
+        self._said.pump()
         news, self._kept = self._kept, News()
         while not self.is_dead:
             try:
@@ -132,6 +150,7 @@ class WarmLink:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         self.socket.close()
+        self._said.close()
         if self.pidfd is not None:
             os.close(self.pidfd)
             self.pidfd = None

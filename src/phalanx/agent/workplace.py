@@ -6,22 +6,30 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from phalanx.agent import processes
 from phalanx.agent.attempt import AttemptRun
 from phalanx.agent.command import python_script
-from phalanx.agent.environment import base_environment, local_ranks
+from phalanx.agent.environment import base_environment, local_ranks, redactor_of, tracking
+from phalanx.agent.families import Families
 from phalanx.agent.seat import SeatPlace, inherited_environment
 from phalanx.agent.stacks import is_stopped
 from phalanx.agent.stall import StallWatch
 from phalanx.agent.stopped import StoppedWatch
 from phalanx.agent.warm_link import STUCK_AFTER_S, WarmLink
 from phalanx.errors import InputError
-from phalanx.names import Keys
+from phalanx.names import Keys, run_id
+from phalanx.owned import make_inside
 from phalanx.plan.job import JobPlan
+from phalanx.redaction.writer import learn
 from phalanx.state.gang import Member
 from phalanx.state.record import Record
+from phalanx.store.refusals import refusing
 from phalanx.store.store import Store
+
+if TYPE_CHECKING:
+    from phalanx.agent.watching import Watching
 
 WARM_TRIES = 3
 """Warm parents that may die before the task takes the cold path for good."""
@@ -36,17 +44,21 @@ class Workplace:
         self.place = place
         self.plan: JobPlan = record.plan
         self.env = base_environment(self.plan, inherited_environment(os.environ))
-        self.env.setdefault("GLOO_SOCKET_IFNAME", "lo")
-        self.secrets = [self.env[s.name] for s in self.plan.secrets if s.name in self.env]
-        self.folder = _source_folder(place, store, self.plan)
+        self.tracking = tracking(self.env, run_id(place.job, record.created_ns))
+        self.redactor = redactor_of(self.plan, self.env)
+        learn(self.redactor)
+        self.folder = source_folder(place, store, self.plan)
         self.script = python_script(self.plan.command)
         self.stores: list[int] = []
         """Store servers of past attempts, to be ended when the next one starts."""
         self.warm: WarmLink | None = None
         self._tries = 0
         self.stopped = StoppedWatch(is_stopped)
+        self.families = Families(self.plan.memory_limit_mib, self.plan.nodes)
         self.stalls = StallWatch(self.plan.hang_after_s, self.plan.start_timeout_s)
         self._asked = time.monotonic()
+        self.watching: Watching | None = None
+        """Care of the folder that a framework writes, in zero-code mode."""
 
     @property
     def can_be_warm(self) -> bool:
@@ -90,7 +102,7 @@ class Workplace:
 
     def fds(self) -> Sequence[int]:
         """Descriptors that bring news of the warm parent."""
-        return [self.warm.socket.fileno()] if self.warm and not self.warm.is_dead else []
+        return self.warm.fds() if self.warm and not self.warm.is_dead else []
 
     def hear(self, current: AttemptRun | None) -> None:
         """Pass on what the warm parent said; replace a dead one."""
@@ -122,7 +134,9 @@ class Workplace:
                 return True
             self._tries += 1
             self._asked = time.monotonic()
-            self.warm = WarmLink(self.interpreter(), self.env, self.plan.warm, self._module_path())
+            self.warm = WarmLink(
+                self.interpreter(), self.env, self.plan.warm, self._module_path(), self.redactor
+            )
         if not self.warm.is_ready and time.monotonic() - self._asked > WARM_TIMEOUT_S:
             self.warm.close()
             self.warm, self._tries = None, WARM_TRIES
@@ -159,15 +173,17 @@ def free_port(address: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def _source_folder(place: SeatPlace, store: Store, plan: JobPlan) -> str:
+def source_folder(place: SeatPlace, store: Store, plan: JobPlan) -> str:
     """Unpacked source of this job, and in it the folder that ranks start in."""
-    base = os.path.join(place.root, Keys(place.job).base, "source")
+    job = os.path.join(place.root, Keys(place.job).base)
+    base = os.path.join(job, "source")
     if plan.source_digest is not None:
         from phalanx.snapshot.unpack import unpack
 
         base = unpack(store, plan.source_digest, base)
     else:
-        os.makedirs(base, mode=0o700, exist_ok=True)
+        with refusing(base):
+            make_inside(job, base)
     folder = os.path.realpath(os.path.join(base, plan.working_directory))
     if not os.path.isdir(folder):
         raise InputError(

@@ -7,6 +7,7 @@ import re
 from phalanx.app.jobs import Job
 from phalanx.app.ledger import Facts, Ledger, Live, compute
 from phalanx.app.look import read, seen_beat, step_of
+from phalanx.app.slow import slow_view
 from phalanx.app.views import View
 from phalanx.names import split_seat_name
 from phalanx.state.gang import Head, LedgerEntry, World
@@ -25,6 +26,10 @@ def ledger_view(job: Job) -> View:
         "instance_ns": ledger.instance_ns,
         "labels": dict(ledger.labels),
         "ettr": _ettr(ledger),
+        "slow": [
+            {"attempt": attempt, **slow_view(slow), "message": slow.words(over=True)}
+            for attempt, slow in ledger.slow
+        ],
     }
 
 

@@ -11,7 +11,7 @@ from phalanx.clock import SECOND_NS, Clock, SystemClock
 from phalanx.errors import InputError, StoreConflict, StoreUnavailable
 from phalanx.names import Keys
 from phalanx.state.codec import dumps
-from phalanx.state.record import StopRequest
+from phalanx.state.record import Record, StopRequest
 
 POLL_S = 0.2
 _TRIES = 50
@@ -41,19 +41,21 @@ def follow(
     timeout_s: float | None = None,
     ensure: Ensure = start_controller,
     clock: Clock | None = None,
+    is_done: Callable[[Record], bool] = lambda record: False,
 ) -> Job:
     """Load the job again and again until it has ended or the time is over; returns it as it is.
 
-    `see` is called after every load. Raises `StoreUnavailable` when the root has gone.
+    `see` is called after every load, `is_done` may end the wait sooner. Raises
+    `StoreUnavailable` when the root has gone.
     """
     clock = clock or SystemClock()
     start_ns = next_check_ns = clock.monotonic_ns()
     while True:
-        job = _again(job)
+        job = again(job)
         see(job)
         now_ns = clock.monotonic_ns()
         late = timeout_s is not None and now_ns - start_ns >= timeout_s * SECOND_NS
-        if job.record.phase.is_terminal or late:
+        if job.record.phase.is_terminal or late or is_done(job.record):
             return job
         if now_ns >= next_check_ns:
             revive(job, ensure)
@@ -61,7 +63,8 @@ def follow(
         clock.sleep(POLL_S)
 
 
-def _again(job: Job) -> Job:
+def again(job: Job) -> Job:
+    """The job as it is now. Raises `StoreUnavailable` when it was removed."""
     try:
         return load(job.root, job.id, job.note)
     except InputError:

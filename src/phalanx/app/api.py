@@ -8,11 +8,14 @@ of `phalanx.errors`. `job` is an id (`gpt-docs-3`) or a bare name for the newest
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phalanx.app.jobs import Job, find_job, load_all
 from phalanx.app.revive import Ensure, revive, start_controller
 from phalanx.app.root import open_root
+
+if TYPE_CHECKING:
+    from phalanx.app.listing import Wanted
 
 
 def run(
@@ -33,17 +36,25 @@ def run(
     return {"schema": "phalanx.run/1", "job": job}
 
 
-def ps(*, root: str | None = None, ensure: Ensure = start_controller) -> dict[str, Any]:
-    """All jobs under the root: `phalanx.ps/1`."""
+def ps(
+    *,
+    root: str | None = None,
+    wanted: Wanted | None = None,
+    ensure: Ensure = start_controller,
+) -> dict[str, Any]:
+    """The jobs under the root, all of them unless told, newest first: `phalanx.ps/1`."""
     from phalanx.app.checkpoints import committed_ns
+    from phalanx.app.listing import EVERYTHING, listed
     from phalanx.app.look import look
     from phalanx.app.views import ps_view
 
     jobs, refused = load_all(open_root(root))
     for job in jobs:
         revive(job, ensure)
-    looks = [look(job) for job in jobs]
-    return ps_view([(seen, committed_ns(seen)) for seen in looks], refused)
+    found = listed(jobs, EVERYTHING if wanted is None else wanted)
+    looks = [look(job) for job in found.jobs]
+    view = ps_view([(seen, committed_ns(seen)) for seen in looks], refused)
+    return {**view, "left_out": found.left_out}
 
 
 def status(
@@ -91,6 +102,35 @@ def stop(
     return status_of(follow(asked, timeout_s=timeout_s, ensure=ensure))
 
 
+def pause(
+    job: str,
+    *,
+    root: str | None = None,
+    timeout_s: float | None = None,
+    ensure: Ensure = start_controller,
+) -> dict[str, Any]:
+    """Let a job save and rest, wait until it does, and return `phalanx.status/1`."""
+    from phalanx.app.rest import request_pause, until_paused
+
+    asked = request_pause(find(job, root, ensure), reason="phalanx.pause")
+    return status_of(until_paused(asked, timeout_s=timeout_s, ensure=ensure))
+
+
+def resume(
+    job: str,
+    *,
+    root: str | None = None,
+    timeout_s: float | None = None,
+    ensure: Ensure = start_controller,
+) -> dict[str, Any]:
+    """Let a paused job go on, wait until it does, and return `phalanx.status/1`."""
+    from phalanx.app.rest import request_resume, until_resumed
+
+    asked = request_resume(find(job, root, ensure))
+    revive(asked, ensure)
+    return status_of(until_resumed(asked, timeout_s=timeout_s, ensure=ensure))
+
+
 def why(job: str, *, root: str | None = None, ensure: Ensure = start_controller) -> dict[str, Any]:
     """Why a job is where it is: `phalanx.why/1`."""
     return why_of(find(job, root, ensure))
@@ -120,6 +160,28 @@ def ledger_of(job: Job) -> dict[str, Any]:
     return ledger_view(job)
 
 
+def metrics(
+    job: str,
+    *,
+    root: str | None = None,
+    rank: int | None = None,
+    name: str | None = None,
+    ensure: Ensure = start_controller,
+) -> dict[str, Any]:
+    """What one rank reported, each step once: `phalanx.metrics/1`.
+
+    `rank` None is the lowest that reported any; `name` keeps one metric.
+    """
+    return metrics_of(find(job, root, ensure), rank=rank, name=name)
+
+
+def metrics_of(job: Job, *, rank: int | None = None, name: str | None = None) -> dict[str, Any]:
+    """`phalanx.metrics/1` of a loaded job."""
+    from phalanx.app.metrics import metrics_view
+
+    return metrics_view(job, rank, name)
+
+
 def checkpoints(
     job: str, *, root: str | None = None, ensure: Ensure = start_controller
 ) -> dict[str, Any]:
@@ -127,6 +189,27 @@ def checkpoints(
     from phalanx.app.checkpoints import checkpoints_view
 
     return checkpoints_view(find(job, root, ensure))
+
+
+def rm(*jobs: str, root: str | None = None, ensure: Ensure = start_controller) -> dict[str, Any]:
+    """Remove jobs that have ended, named by their whole ids: `phalanx.rm/1`."""
+    from phalanx.app.remove import Sweepers, remove_view
+
+    return remove_view(open_root(root), jobs, Sweepers(ensure))
+
+
+def stacks(
+    job: str,
+    *,
+    root: str | None = None,
+    slot: int | None = None,
+    rank: int | None = None,
+    ensure: Ensure = start_controller,
+) -> dict[str, Any]:
+    """What the ranks of a running job are doing now: `phalanx.stacks/1`. They go on."""
+    from phalanx.app.inside import Choice, stacks_view
+
+    return stacks_view(find(job, root, ensure), Choice(slot, rank))
 
 
 def logs(
@@ -139,9 +222,11 @@ def logs(
 ) -> Iterator[dict[str, Any]]:
     """What the ranks printed so far, by time: objects with `at, slot, rank, stream, text`."""
     from phalanx.app.logs import Filter, LogReader, line_view
+    from phalanx.app.which import check_filter
 
-    found = find_job(open_root(root), job)
-    reader = LogReader(f"{found.root.folder}/{found.keys.logs}", Filter(slot, rank, attempt))
+    found, only = find_job(open_root(root), job), Filter(slot, rank, attempt)
+    check_filter(found, only)
+    reader = LogReader(f"{found.root.folder}/{found.keys.logs}", only)
     return (line_view(line) for line in reader.read(last=True))
 
 

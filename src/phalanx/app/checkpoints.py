@@ -36,6 +36,7 @@ def checkpoints_view(job: Job) -> View:
         "job": job.id,
         "resume_from": found.resume_from,
         "checkpoints": [plain(row) for row in found.rows],
+        "init_from": plain(job.record.plan.init_from),
     }
 
 
@@ -45,6 +46,7 @@ def verify_view(path: str) -> View:
     Raises `InputError` when nothing is there to verify.
     """
     from phalanx.checkpoint.verify import verify_folder
+    from phalanx.state.codec import plain
 
     folder = folder_of(path)
     if not os.path.isdir(folder):
@@ -56,6 +58,12 @@ def verify_view(path: str) -> View:
         "schema": "phalanx.verify/1",
         "verified": not any(verdict.problems for verdict in verdicts),
         "checkpoints": [
-            {"where": v.where, "name": v.name, "problems": list(v.problems)} for v in verdicts
+            {
+                "where": v.where,
+                "name": v.name,
+                "problems": list(v.problems),
+                "init_from": plain(v.init_from),
+            }
+            for v in verdicts
         ],
     }

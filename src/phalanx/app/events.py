@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phalanx.app.look import Look, step_of
+from phalanx.app.slow import slow_now
 from phalanx.state.record import PastAttempt, Record
 from phalanx.words import Phase
 
@@ -25,6 +26,8 @@ def events(before: Look | None, after: Look) -> list[str]:
     if before is not None and head is not None and head != old_head:
         lines.append(f"checkpoint of step {step_of(head)} is committed")
     lines += [] if is_over else world
+    was_slow = {slow.rank for slow in slow_now(before)} if before else set()
+    lines += [slow.words() for slow in slow_now(after) if slow.rank not in was_slow]
     if record.warning and (old is None or old.warning != record.warning):
         lines.append(f"warning: {record.warning}")
     return lines + _state(old, record)
@@ -33,7 +36,7 @@ def events(before: Look | None, after: Look) -> list[str]:
 def _state(old: Record | None, record: Record) -> list[str]:
     """Phases and reasons in which nothing else would tell people what is going on."""
     is_new = old is None or (old.phase, old.reason) != (record.phase, record.reason)
-    if is_new and record.phase in (Phase.PENDING, Phase.STOPPING):
+    if is_new and record.phase in (Phase.PENDING, Phase.STOPPING, Phase.PAUSED):
         return [f"{record.phase.value}: {record.message}"]
     if is_new and record.reason == "BackingOff":
         return [f"waiting: {record.message}"]
@@ -57,9 +60,14 @@ def _opened(old: Record, record: Record) -> list[str]:
     return [f"attempt {record.attempt} restarts from {start}{note}"]
 
 
+def _beginning(record: Record) -> str:
+    origin = record.plan.init_from
+    return origin.words() if origin is not None else "the beginning"
+
+
 def _world(look: Look) -> str:
     assert look.world is not None
     world = look.world
-    start = f"step {world.checkpoint_step}" if world.checkpoint else "the beginning"
+    start = f"step {world.checkpoint_step}" if world.checkpoint else _beginning(look.record)
     ranks = "1 rank agreed" if world.size == 1 else f"{world.size} ranks agreed"
     return f"attempt {world.attempt}: {ranks} to go on from {start}"

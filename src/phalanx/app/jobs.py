@@ -11,6 +11,8 @@ from phalanx.state.codec import loads
 from phalanx.state.record import Record
 
 JOBS = "jobs"
+REMOVED = "removed"
+"""Folder of one small object per removed job: its number is never given again."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ def load_all(root: Root) -> tuple[tuple[Job, ...], dict[str, str]]:
     for job in job_ids(root):
         try:
             jobs.append(load(root, job))
-        except StoreUnavailable:
-            raise
+        except StoreUnavailable as error:
+            if not isinstance(error.__cause__, PermissionError):
+                raise
+            refused[job] = error.line()
         except StoreError as error:
             refused[job] = error.line()
         except InputError:
@@ -84,6 +88,8 @@ def find_job(root: Root, text: str) -> Job:
     for job in reversed(named):
         if root.store.read(Keys(job).record) is not None:
             return load(root, job, f"{text} means {job}{others}")
+    if split_job_id(text) and root.store.read(f"{REMOVED}/{text}") is not None:
+        raise InputError(f"{text} was removed from {root.folder}", hint=_near("", ids))
     raise InputError(f"there is no job {text} under {root.folder}", hint=_near(text, ids))
 
 

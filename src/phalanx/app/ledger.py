@@ -6,15 +6,20 @@ entries say: durations that do not fit into their span are cut, what nobody meas
 
 A step is useful once nothing can take it back: a committed checkpoint covers it, or the job
 succeeded. Steps of an attempt beyond the checkpoint that a later attempt restored were lost.
+
+All ranks of a gang wait for the slowest: when a rank was slow, what it needed beyond the others'
+median is taken off the useful time of every slot and told as degraded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from phalanx.app.slow import slow_over
 from phalanx.state.gang import LedgerEntry, World
 from phalanx.state.record import Record
+from phalanx.verdict.stragglers import Straggler
 from phalanx.words import Phase
 
 LABELS = (
@@ -73,6 +78,8 @@ class Ledger:
     """Useful time over slots x (time in which every slot had an incarnation)."""
     paid: float | None
     """Useful time over `instance_ns`."""
+    slow: tuple[tuple[int, Straggler], ...] = ()
+    """(attempt, the slow rank that held it up)."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,8 @@ class _Span:
     entry: LedgerEntry | None
     rest: str
     """Label of what the entry does not explain."""
+    slow: Straggler | None
+    """The rank that held this attempt up."""
     tail_ns: int = 0
     """Until then the incarnation lived on without a word; labelled `tail`."""
     tail: str = "unknown"
@@ -108,10 +117,11 @@ class _Tally:
 def compute(facts: Facts) -> Ledger:
     """The ledger of one job."""
     covers = _covers(facts)
+    slow = _slow(facts)
     labels = dict.fromkeys(LABELS, 0)
     lives: dict[int, list[tuple[int, int]]] = {}
     instance_ns = 0
-    for (slot, _), spans in sorted(_spans(facts).items()):
+    for (slot, _), spans in sorted(_spans(facts, slow).items()):
         start_ns = spans[0].born_ns
         tally = _Tally(start_ns)
         for span in spans:
@@ -120,7 +130,20 @@ def compute(facts: Facts) -> Ledger:
             labels[label] += value
         instance_ns += tally.cursor_ns - start_ns
         lives.setdefault(slot, []).append((start_ns, tally.cursor_ns))
-    return _ledger(facts, labels, instance_ns, _whole_ns(lives, facts.record.plan.nodes))
+    whole_ns = _whole_ns(lives, facts.record.plan.nodes)
+    ledger = _ledger(facts, labels, instance_ns, whole_ns)
+    return replace(ledger, slow=tuple(sorted(slow.items())))
+
+
+def _slow(facts: Facts) -> dict[int, Straggler]:
+    """The slow rank of each attempt that had one."""
+    told: dict[tuple[int, int, int], LedgerEntry] = {}
+    for entry in (*(life.entry for life in facts.lives), *facts.entries):
+        if entry is not None:
+            told[entry.attempt, entry.slot, entry.incarnation] = entry
+    attempts = {entry.attempt for entry in told.values()}
+    found = {a: slow_over(e for e in told.values() if e.attempt == a) for a in attempts}
+    return {attempt: slow for attempt, slow in found.items() if slow is not None}
 
 
 def _ledger(facts: Facts, labels: dict[str, int], instance_ns: int, whole_ns: int) -> Ledger:
@@ -162,20 +185,29 @@ def _covers(facts: Facts) -> dict[int, int]:
 _NO_LIMIT = 1 << 62
 
 
-def _spans(facts: Facts) -> dict[tuple[int, int], list[_Span]]:
+def _spans(facts: Facts, slow: Mapping[int, Straggler]) -> dict[tuple[int, int], list[_Span]]:
     """Spans of each (slot, incarnation), by attempt. An entry hides beats of its attempt."""
     found: dict[tuple[int, int, int], _Span] = {}
+    worlds = {world.attempt: world for world in facts.worlds}
     for life in facts.lives:
-        found[life.slot, life.incarnation, life.attempt] = _live_span(facts, life)
+        found[life.slot, life.incarnation, life.attempt] = _live_span(
+            facts, life, slow.get(life.attempt)
+        )
     for entry in facts.entries:
-        found[entry.slot, entry.incarnation, entry.attempt] = _closed_span(facts, entry)
+        found[entry.slot, entry.incarnation, entry.attempt] = _closed_span(
+            facts, entry, slow.get(entry.attempt)
+        )
     spans: dict[tuple[int, int], list[_Span]] = {}
-    for (slot, incarnation, _), span in sorted(found.items()):
+    for (slot, incarnation, attempt), span in sorted(found.items()):
+        world = worlds.get(attempt)
+        if world is not None and world.members and not world.has(slot, incarnation):
+            # A standby of an elastic job: ready, and not yet needed.
+            span = replace(span, entry=None, rest="waiting", tail="waiting")
         spans.setdefault((slot, incarnation), []).append(span)
     return spans
 
 
-def _closed_span(facts: Facts, entry: LedgerEntry) -> _Span:
+def _closed_span(facts: Facts, entry: LedgerEntry, slow: Straggler | None) -> _Span:
     """An entry that its agent wrote: what it leaves open is detection and stopping, or the end."""
     last = entry.attempt >= facts.record.attempt
     terminal = facts.record.phase.is_terminal
@@ -187,10 +219,11 @@ def _closed_span(facts: Facts, entry: LedgerEntry) -> _Span:
         end_ns=entry.end_ns or entry.start_ns + entry.total_ns,
         entry=entry,
         rest=rest,
+        slow=slow,
     )
 
 
-def _live_span(facts: Facts, life: Live) -> _Span:
+def _live_span(facts: Facts, life: Live, slow: Straggler | None) -> _Span:
     """A beat without an entry: alive until now, or killed before its attempt was closed."""
     record = facts.record
     opened_ns = _opened_ns(record, life.attempt)
@@ -205,6 +238,7 @@ def _live_span(facts: Facts, life: Live) -> _Span:
         end_ns=life.seen_ns,
         entry=entry,
         rest="pending" if alive else "unknown",
+        slow=slow,
         tail_ns=facts.now_ns if alive else max(life.seen_ns, closed_ns or 0),
         tail="pending" if alive else "unknown",
     )
@@ -236,7 +270,7 @@ def _walk(tally: _Tally, span: _Span, cover: int, record: Record) -> None:
     begun = tally.cursor_ns
     if span.entry is not None:
         lost = "recomputed" if _is_lost(record, span.attempt) else "pending"
-        for label, duration in _parts(span.entry, cover, lost):
+        for label, duration in _parts(span.entry, cover, lost, span.slow):
             tally.until(min(tally.cursor_ns + duration, max(span.end_ns, begun)), label)
     tally.until(span.end_ns, span.rest)
     tally.until(span.tail_ns, span.tail)
@@ -247,7 +281,9 @@ def _is_lost(record: Record, attempt: int) -> bool:
     return attempt < record.attempt or record.phase.is_terminal
 
 
-def _parts(entry: LedgerEntry, cover: int, lost: str) -> Iterable[tuple[str, int]]:
+def _parts(
+    entry: LedgerEntry, cover: int, lost: str, slow: Straggler | None
+) -> Iterable[tuple[str, int]]:
     """Measured durations with their labels; the split of step time is proportional to steps.
 
     Useful time comes last: when an entry claims more than its span holds, that is what is cut.
@@ -260,7 +296,9 @@ def _parts(entry: LedgerEntry, cover: int, lost: str) -> Iterable[tuple[str, int
     yield "restart", max(0, entry.restart_ns)
     yield "idle", max(0, entry.idle_ns)
     yield lost, train_ns - useful_ns
-    yield "useful", useful_ns
+    degraded_ns = min(useful_ns, slow.excess_ns * min(kept, slow.steps)) if slow else 0
+    yield "degraded", degraded_ns
+    yield "useful", useful_ns - degraded_ns
 
 
 def _whole_ns(lives: Mapping[int, list[tuple[int, int]]], nodes: int) -> int:

@@ -1,7 +1,7 @@
 """What the ranks printed: files that agents keep, merged in order of time.
 
 Layout below `jobs/<job>/logs`: a folder `<slot>.<incarnation>-<attempt>` per agent and attempt
-holds `<rank>.<out|err>.<segment>`, raw bytes, and beside each `<same>.idx` with a line
+holds `<rank>.<out|err>.<segment>`, bytes without secrets, and beside each `<same>.idx` with a line
 `<byte offset> <unix ns>` for every chunk as it was read. Middle segments of a long log are not
 kept; the gap is told.
 """
@@ -13,12 +13,14 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import merge
 from typing import Any, NamedTuple
 
 from phalanx.app.times import maybe
+from phalanx.owned import open_plain
+from phalanx.store.refusals import refusal
 
 LINE_MAX = 64 * 1024
 """Bytes after which a line without an end is broken."""
@@ -96,7 +98,7 @@ class _Source:
 
     def _lines(self, segment: int) -> Iterator[Line]:
         path = os.path.join(self.folder, f"{self.rank}.{self.stream}.{segment}")
-        with suppress(OSError), open(path, "rb") as file:
+        with _reading(path), open_plain(path) as file:
             file.seek(self.offset)
             while chunk := file.read(_CHUNK):
                 self._read_index(path + ".idx")
@@ -121,7 +123,7 @@ class _Source:
     def _read_index(self, path: str) -> None:
         """Take the new whole lines of the index."""
         try:
-            with open(path, "rb") as file:
+            with open_plain(path) as file:
                 file.seek(self._idx_read)
                 data = file.read()
         except OSError:
@@ -196,8 +198,21 @@ def tail(lines: Iterable[Line], count: int | None) -> Iterable[Line]:
     return lines if count is None else deque(lines, maxlen=count)
 
 
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """A file that has gone holds nothing; one that is not ours to read is told."""
+    try:
+        yield
+    except PermissionError as error:
+        raise refusal(error, path) from error
+    except OSError:
+        return
+
+
 def _names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder))
+    except PermissionError as error:
+        raise refusal(error, folder) from error
     except OSError:
         return []

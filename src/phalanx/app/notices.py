@@ -51,6 +51,6 @@ def _words(job: Job, key: str) -> dict[str, Any] | None:
     found = job.root.store.read(key)
     try:
         words = json.loads(found.data) if found is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return words if isinstance(words, dict) else None

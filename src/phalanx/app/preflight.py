@@ -39,6 +39,19 @@ def check_command(plan: JobPlan, environ: Mapping[str, str]) -> tuple[int, Input
     return index, InputError(f"command: there is no file {script.target!r}", hint=hint)
 
 
+def check_receivers(plan: JobPlan, environ: Mapping[str, str]) -> tuple[int, InputError] | None:
+    """(index into `notify`, what is wrong), or None when every program of it can be started.
+
+    They start in the source folder, where the job file mostly lies.
+    """
+    for number, receiver in enumerate(plan.notify):
+        program = receiver.words[0]
+        if receiver.kind == "command" and not _is_program(program, plan.source, plan, environ):
+            said = f"notify[{number}].command: the program {program!r} is not to be found"
+            return number, InputError(said, hint=_program_hint(program))
+    return None
+
+
 def _working_folder(plan: JobPlan) -> str | None:
     if plan.source is None:
         return None

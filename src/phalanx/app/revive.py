@@ -35,7 +35,8 @@ def revive(job: Job, ensure: Ensure = start_controller) -> str:
 
     Returns "" or one line that says why none could be started: reading goes on all the same.
     """
-    if job.record.phase.is_terminal or is_driven(job):
+    is_over = job.record.phase.is_terminal or job.record.is_settled
+    if (is_over and not _owes_messages(job)) or is_driven(job):
         return ""
     try:
         ensure(job.root, job.id)
@@ -43,3 +44,11 @@ def revive(job: Job, ensure: Ensure = start_controller) -> str:
         said = error.line() if isinstance(error, PhalanxError) else str(error)
         return f"no controller drives {job.id} and none could be started: {said}"
     return ""
+
+
+def _owes_messages(job: Job) -> bool:
+    if not job.record.plan.notify:
+        return False
+    from phalanx.app.messages import owes_messages  # few jobs have receivers
+
+    return owes_messages(job)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import NamedTuple
 
 from phalanx.errors import InputError
 from phalanx.store.files import FilesObjects
+from phalanx.store.refusals import refusal
 from phalanx.store.store import Store
 from phalanx.store.writer import writer_id
 
@@ -36,11 +38,34 @@ def folder_of(url: str | None) -> str:
 
 
 def open_root(url: str | None = None, *, create: bool = False) -> Root:
-    """Open a root. Raises `InputError` when it is not there and `create` is false."""
+    """Open a root; with `create` it is made when it is missing.
+
+    Raises `InputError` when it is not there or is no folder, `StoreUnavailable` when it is not
+    ours to read.
+    """
     folder = folder_of(url)
-    if not create and not os.path.isdir(folder):
+    if not _is_there(folder) and not create:
         raise InputError(
             f"there is no root at {folder}",
             hint="name one with --root or PHALANX_ROOT, or start a job with `phalanx run FILE`",
         )
     return Root(Store(FilesObjects.open(folder, make=create), writer_id()), folder)
+
+
+def _is_there(folder: str) -> bool:
+    try:
+        seen = os.stat(folder)
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        is_folder = False
+    except OSError as error:
+        raise refusal(error, folder) from error
+    else:
+        is_folder = stat.S_ISDIR(seen.st_mode)
+    if not is_folder:
+        raise InputError(
+            f"{folder}: a file stands where the root should be",
+            hint="name a folder with --root or PHALANX_ROOT",
+        )
+    return True

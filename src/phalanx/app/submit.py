@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from phalanx.app.jobs import JOBS
-from phalanx.app.preflight import check_command
+from phalanx.app.exposure import check_words, known_secrets
+from phalanx.app.exposure import notes as exposure_notes
+from phalanx.app.jobs import JOBS, REMOVED
+from phalanx.app.origin import Asked, origin_of, settle, unsettle
+from phalanx.app.preflight import check_command, check_receivers
 from phalanx.app.revive import Ensure, start_controller
 from phalanx.app.root import Root, open_root
 from phalanx.errors import PlanError, SpecError, StoreConflict
 from phalanx.names import Keys, job_id, split_job_id
+from phalanx.owned import problem_of
 from phalanx.plan.job import JobPlan
+from phalanx.redaction.redactor import Redactor
+from phalanx.snapshot.secrets import Suspicion
 from phalanx.state.codec import dumps
 from phalanx.state.record import Record, Seat
 
@@ -32,6 +38,8 @@ class _Resolved(NamedTuple):
     plan: JobPlan
     exclude: tuple[str, ...]
     notes: tuple[str, ...]
+    asked: Asked | None
+    """`init_from`, to be resolved under the root."""
 
 
 def submit(
@@ -49,14 +57,20 @@ def submit(
     error of whatever refused; no job exists then.
     """
     words = [*sets, *([f"target.kind={target}"] if target else [])]
-    plan, exclude, notes = _resolve(file, words)
+    plan, exclude, notes, asked = _resolve(file, words)
+    known = known_secrets(plan, os.environ)
+    check_words(plan, known)
     opened = open_root(root, create=True)
+    left_out: tuple[Suspicion, ...] = ()
+    if asked is not None:
+        plan = replace(plan, init_from=origin_of(opened, asked, plan))
     if plan.source is not None:
-        plan = replace(plan, source_digest=_ship(opened, plan.source, exclude))
+        digest, left_out = _ship(opened, plan.source, exclude, known)
+        plan = replace(plan, source_digest=digest)
     at_record()
     job = create(opened, plan)
     ensure(opened, job)
-    return Submitted(opened, job, notes)
+    return Submitted(opened, job, (*notes, *exposure_notes(plan, os.environ, left_out)))
 
 
 def _resolve(file: str, sets: list[str]) -> _Resolved:
@@ -81,25 +95,49 @@ def _resolve(file: str, sets: list[str]) -> _Resolved:
         path = places.get(index, ("command", index))
         at = loaded.document.place(path)
         raise SpecError(error.message, file=file, at=at, hint=error.hint)
-    return _Resolved(plan, exclude_of(spec), _preflight(plan))
+    untold = check_receivers(plan, os.environ)
+    if untold is not None:
+        number, error = untold
+        at = loaded.document.place(("notify", number, "command", 0))
+        raise SpecError(error.message, file=file, at=at, hint=error.hint)
+    asked = None
+    if spec.init_from is not None:
+        asked = Asked(spec.init_from, file, loaded.document.place(("init_from",)))
+    return _Resolved(plan, exclude_of(spec), _preflight(plan), asked)
 
 
 def _preflight(plan: JobPlan) -> tuple[str, ...]:
     """What this machine cannot give and the job can do without. Raises `PlanError` for the rest."""
+    from phalanx.agent.seat import scratch_base
     from phalanx.backends.local.devices import is_supported, machine_here, preflight, promises
 
     if not is_supported():
         raise PlanError(promises()[0])
+    _check_scratch(scratch_base(os.environ))
     doubts = preflight(plan, machine_here())
     if doubts and doubts[0].is_fatal:
         raise PlanError(doubts[0].text)
     return tuple(doubt.text for doubt in doubts)
 
 
-def _ship(root: Root, source: str, exclude: tuple[str, ...]) -> str:
+def _check_scratch(base: str) -> None:
+    """Raises `PlanError` when another user of this machine has taken our folder's place."""
+    problem = problem_of(base)
+    if problem:
+        hint = "set TMPDIR to a folder of your own"
+        raise PlanError(f"{base} cannot be used: {problem}", hint=hint)
+
+
+def _ship(
+    root: Root, source: str, exclude: tuple[str, ...], known: Redactor
+) -> tuple[str, tuple[Suspicion, ...]]:
+    """Digest of the snapshot, and the files that were left out because they hold secrets."""
     from phalanx.snapshot.make import make_snapshot
 
-    return make_snapshot(root.store, source, exclude, skip=[root.folder]).digest
+    made = make_snapshot(
+        root.store, source, exclude, skip=[root.folder], secret_in=known.holds_value
+    )
+    return made.digest, made.left_out
 
 
 def create(root: Root, plan: JobPlan) -> str:
@@ -108,6 +146,8 @@ def create(root: Root, plan: JobPlan) -> str:
     number = _next_number(root, plan.name)
     for n in range(number, number + _RACES):
         job = job_id(plan.name, n)
+        if not settle(root, job, plan):
+            continue
         record = Record(
             job=job,
             plan=plan,
@@ -118,9 +158,11 @@ def create(root: Root, plan: JobPlan) -> str:
         )
         if root.store.swap(Keys(job).record, dumps(record), None) is not None:
             return job
+        unsettle(root, job, plan)
     raise StoreConflict(f"no free number for another job named {plan.name}", hint="try again")
 
 
 def _next_number(root: Root, name: str) -> int:
-    splits = [split for job in root.store.list(JOBS) if (split := split_job_id(job))]
-    return max((n for known, n in splits if known == name), default=0) + 1
+    known = {*root.store.list(JOBS), *root.store.list(REMOVED)}
+    splits = [split for job in known if (split := split_job_id(job))]
+    return max((n for other, n in splits if other == name), default=0) + 1

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 from phalanx.app.jobs import Job
 from phalanx.app.look import Look, is_gone, resumed_from, step_of
+from phalanx.app.messages import seen_messages
+from phalanx.app.slow import slow_now, slow_view
 from phalanx.app.times import maybe, rfc3339
 from phalanx.names import split_checkpoint_name
+from phalanx.state.codec import plain
 from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Cause, PastAttempt, Seat
+from phalanx.words import Phase
 
 View = dict[str, Any]
 """One JSON object; `docs/contracts.md` names the members."""
@@ -27,6 +33,7 @@ def status_view(
         **_summary(look, committed_ns),
         "tasks": [_task(look, seat, tasks) for seat in look.record.seats],
         "history": [_past(look.job, past) for past in look.record.history],
+        "messages": [seen.view() for seen in seen_messages(look.job)],
     }
 
 
@@ -57,7 +64,7 @@ def _summary(look: Look, committed_ns: int | None) -> View:
     metrics = [s.beat.metrics for s in look.beats if s.beat.metrics]
     head = look.head
     split = split_checkpoint_name(head.checkpoint) if head and head.checkpoint else None
-    size = look.world.size if look.world else record.plan.world_size
+    size = look.world.size if look.world else len(record.active) * record.plan.ranks_per_node
     return {
         "job": look.job.id,
         "kind": record.kind,
@@ -72,13 +79,25 @@ def _summary(look: Look, committed_ns: int | None) -> View:
         "step": look.step,
         "total_steps": look.total_steps,
         "eta_s": look.eta_s,
-        "metrics": dict(metrics[0]) if metrics else {},
+        "metrics": _finite(metrics[0]) if metrics else {},
         "checkpoint": split
         and {"step": split[0], "attempt": split[1], "committed_at": maybe(committed_ns)},
         "world_size": size,
+        "nodes": {
+            "now": len(record.active),
+            "min": record.plan.fewest,
+            "max": record.plan.nodes,
+        },
         "verdict": cause_view(record.cause) if record.cause else None,
         "warning": record.warning or None,
+        "slow": [slow_view(slow) for slow in slow_now(look)],
+        "init_from": plain(record.plan.init_from),
     }
+
+
+def _finite(metrics: Iterable[tuple[str, float]]) -> View:
+    """JSON holds no NaN and no infinity: null stands for them, as in the metrics file."""
+    return {name: value if isfinite(value) else None for name, value in metrics}
 
 
 def _past(job: Job, past: PastAttempt) -> View:
@@ -102,6 +121,7 @@ def _task(look: Look, seat: Seat, tasks: tuple[ObservedTask, ...]) -> View:
     return {
         "slot": seat.slot,
         "incarnation": seat.incarnation,
+        "parked": seat.parked,
         "state": state,
         "outcome": ended.outcome.value if ended else None,
         "host": task.host if task and task.host else member.host if member else "",
@@ -118,7 +138,7 @@ def _of_seat(tasks: tuple[ObservedTask, ...], seat: Seat) -> ObservedTask | None
 
 def _guess(look: Look, seat: Seat) -> str:
     """A task's state by its own objects, where the target was not asked."""
-    if look.record.phase.is_terminal:
+    if look.record.phase.is_terminal or look.record.phase is Phase.PAUSED:
         return "stopped"
     member = look.member(seat)
     if member is not None and is_gone(member):

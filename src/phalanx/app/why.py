@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from phalanx.app.look import Look, resumed_from, step_of
+from phalanx.app.messages import seen_messages
 from phalanx.app.notices import SeenNotice
+from phalanx.app.parked import given_up
+from phalanx.app.slow import slow_now
 from phalanx.app.times import maybe, rfc3339
 from phalanx.app.views import View, cause_view
 from phalanx.clock import SECOND_NS
+from phalanx.names import seat_name
 from phalanx.state.record import Cause, PastAttempt, Record
 from phalanx.verdict.advice import advice
 from phalanx.words import FailureClass, Phase
@@ -28,7 +32,10 @@ def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
         "message": record.message,
         "since": rfc3339(record.since_ns or record.created_ns),
         "first_cause": cause_view(cause) if cause else None,
-        "evidence": _evidence(record, cause, past, notices),
+        "evidence": _evidence(record, cause, past, notices)
+        + _slow(look)
+        + _untold(look)
+        + given_up(record),
         "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(look, past)],
         "next": _next(record, look),
     }
@@ -48,6 +55,29 @@ def _evidence(
     return found
 
 
+def _untold(look: Look) -> list[View]:
+    """Messages that did not arrive."""
+    return [
+        {"where": f"messages/{seen.name}", "says": seen.sentence(), "at": maybe(seen.sent.at_ns)}
+        for seen in seen_messages(look.job)
+        if seen.sent is not None and not seen.sent.is_sent
+    ]
+
+
+def _slow(look: Look) -> list[View]:
+    """Ranks that the others wait for, by what the agents last said."""
+    incarnations = {seat.slot: seat.incarnation for seat in look.record.seats}
+    return [
+        {
+            "where": f"attempts/{look.record.attempt}/beats/"
+            + seat_name(slow.slot, incarnations.get(slow.slot, 0)),
+            "says": slow.words(),
+            "at": None,
+        }
+        for slow in slow_now(look)
+    ]
+
+
 def _done(look: Look, past: PastAttempt | None) -> list[tuple[str, int | None]]:
     """What was done about the newest first cause: sentences and their times."""
     record = look.record
@@ -59,7 +89,9 @@ def _done(look: Look, past: PastAttempt | None) -> list[tuple[str, int | None]]:
     if record.stop is not None:
         how = "after a last save" if record.stop.save else "without a last save"
         found.append((f"the job was asked to stop, {how}", record.stop.at_ns))
-    if record.phase.is_terminal:
+    if record.pause is not None:
+        found.append(("the job was asked to pause", record.pause.at_ns))
+    if record.phase.is_terminal or record.phase is Phase.PAUSED:
         found.append(("every task was stopped", record.ended_ns))
     return found
 
@@ -86,6 +118,10 @@ def _next(record: Record, look: Look) -> View:
     action, at_ns = _NEXT.get(record.phase, ""), None
     if record.phase.is_terminal:
         action += _for_the_person(record)
+    elif record.phase is Phase.PAUSED:
+        action = f"none before `phalanx resume {record.job}`; then on from step {look.head_step}"
+        if record.pause is None:
+            action = f"open attempt {record.attempt + 1} from step {look.head_step}"
     elif record.ending is not None:
         action = f"stop every task, then {record.ending.value}"
     elif record.backoff_until_ns is not None:
@@ -98,6 +134,8 @@ def _next(record: Record, look: Look) -> View:
         action = f"start attempt {record.attempt} from step {look.head_step}"
     elif record.phase is Phase.RUNNING:
         action += f"; a restart would go on from step {look.head_step}"
+        if record.growing is not None:
+            action = "take the slots in that are ready, at the next commit"
     return {"action": action, "at": maybe(at_ns)}
 
 

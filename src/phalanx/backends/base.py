@@ -1,12 +1,12 @@
 """The backend port: render, launch, observe, stop. Four methods and no more.
 
-A new ability is a new small Protocol beside it, found by type (`Notifies`, `Cleans`).
+A new ability is a new small Protocol beside it, found by type (`Notifies`, `Cleans`, `Enters`).
 `tests/contract/test_backends.py` runs one suite against every backend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -74,4 +74,22 @@ class Cleans(Protocol):
 
     def clean(self, job: str, leftovers: Sequence[str]) -> None:
         """Remove them; already gone is success."""
+        ...
+
+
+@runtime_checkable
+class Enters(Protocol):
+    """A backend that can run a command inside a task, where its ranks run.
+
+    The command is `python -m phalanx.agent.enter WORDS` in the environment that the task's agent
+    was started with; what it then becomes is its own affair. Both raise `BackendError` when the
+    task does not run or does not let us in.
+    """
+
+    def enter(self, task: ObservedTask, words: Mapping[str, object]) -> int:
+        """Run it with our input and output, in a terminal where we have one; its exit code."""
+        ...
+
+    def ask(self, task: ObservedTask, words: Mapping[str, object], limit_s: float) -> bytes:
+        """Run it without input, at most `limit_s`; what it printed."""
         ...

@@ -19,8 +19,9 @@ from phalanx.checkpoint.manifest import (
     read_part,
 )
 from phalanx.errors import CheckpointUnreadable
-from phalanx.frozen import frozen
+from phalanx.frozen import frozen, replace
 from phalanx.names import Keys
+from phalanx.plan.lineage import Origin
 from phalanx.state import codec
 from phalanx.state.gang import Head
 from phalanx.state.read import read_head
@@ -117,11 +118,13 @@ class Commit:
 
 @frozen
 class Committer:
-    """On whose behalf: the attempt, its number of ranks, and the digest of the code it runs."""
+    """On whose behalf: the attempt, its number of ranks, the digest of the code it runs, and
+    what its job began from."""
 
     attempt: int
     world_size: int
     code: str = ""
+    init_from: Origin | None = None
 
 
 def commit(store: Store, keys: Keys, who: Committer, name: str) -> Commit:
@@ -142,6 +145,7 @@ def commit(store: Store, keys: Keys, who: Committer, name: str) -> Commit:
             return Commit(CommitState.INCOMPLETE, "parts are missing", move.missing)
         if isinstance(move, WriteManifest):
             whole = manifest_of(parts, move.parent, who.code, store.now_ns())
+            whole = replace(whole, init_from=who.init_from)
             store.create(keys.manifest(name), codec.dumps(whole))
         else:
             store.swap(keys.head, codec.dumps(move.head), version)

@@ -42,7 +42,7 @@ class Row:
     step: int
     attempt: int
     world_size: int
-    """0 when no manifest tells."""
+    """0 when no manifest tells, or when the files are a framework's."""
     bytes: int
     committed: bool
     verified: bool | None
@@ -186,7 +186,9 @@ def _row(
     attempt, step = order_of(name) or (0, 0)
     try:
         manifest = load_manifest(store, keys.checkpoint(name), name)
-        world_size, size = manifest.world_size, manifest.bytes
+        # Nobody knows how many ranks a framework's files are of.
+        world_size = 0 if manifest.is_folder else manifest.world_size
+        size = manifest.bytes
     except CheckpointUnreadable:
         world_size, size = 0, 0
     verified = None if found is None else not found

@@ -19,6 +19,8 @@ REPLICATED = "replicated"
 """Equal on all ranks, written by rank 0: any number of ranks may restore it."""
 PER_RANK = "per_rank"
 """Every rank writes its own: the same number of ranks restores it, or all were equal."""
+FOLDER = "folder"
+"""Files as a framework wrote them: put back into its folder, not read by phalanx."""
 
 _LONGEST_NAME = 1024
 
@@ -84,6 +86,11 @@ class Manifest:
     def order(self) -> tuple[int, int]:
         """(attempt, step): checkpoints only go forward in it."""
         return self.attempt, self.step
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it holds files that a framework wrote."""
+        return any(piece.placement == FOLDER for part in self.parts for piece in part.layout)
 
     @property
     def shards(self) -> tuple[ShardFile, ...]:

@@ -1,8 +1,8 @@
 """What may go, and how it goes: marked retired first, deleted only when nobody can be reading it.
 
-Only a controller prunes. Never what HEAD or a world names, never the newest `keep` on the way
-back from HEAD, never one that a seal might still adopt, and nothing half-written before a later
-attempt has committed: until then it may be evidence.
+A controller prunes by its job's rule, a person by `checkpoints prune`. Never what HEAD or a world
+names, never the newest `keep` on the way back from HEAD, never one that a seal might still adopt,
+and nothing half-written before a later attempt has committed: until then it may be evidence.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Rules:
     keep: int
     wait_ns: int
     """Isolation time plus the longest restore."""
+    only: frozenset[str] | None = None
+    """Of what may go only these, as a person names them; None: all."""
 
 
 @frozen
@@ -72,8 +74,16 @@ def _newest(parents: Mapping[str, str | None], name: str | None, keep: int) -> s
     kept: set[str] = set()
     while name is not None and len(kept) < keep and name not in kept:
         kept.add(name)
-        name = parents.get(name)
+        parent = parents[name]
+        # One that a person pruned leaves a gap: the way back goes on at the newest before it.
+        name = parent if parent is None or parent in parents else _newest_before(parents, parent)
     return kept
+
+
+def _newest_before(parents: Mapping[str, str | None], name: str) -> str | None:
+    limit = order_of(name)
+    older = [(order, other) for other in parents if (order := order_of(other))]
+    return max((item for item in older if limit and item[0] < limit), default=(0, None))[1]
 
 
 def _is_before(name: str, last: tuple[int, int]) -> bool:
@@ -86,15 +96,21 @@ def _attempt_before(name: str, last: tuple[int, int]) -> bool:
     return order is not None and order[0] < last[0]
 
 
+def may_go(store: Store, keys: Keys, rules: Rules, named: Collection[str]) -> tuple[str, ...]:
+    """Names that a pass of `prune` would retire or delete now, oldest first."""
+    head = read_head(store, keys)
+    parents, unfinished = _survey(store, keys)
+    free = prunable(parents, unfinished, head, rules.keep, named)
+    return tuple(name for name in free if rules.only is None or name in rules.only)
+
+
 def prune(store: Store, keys: Keys, rules: Rules, named: Collection[str]) -> Pruned:
     """One pass: delete what was retired long enough ago, retire what has become free.
 
     `named` is what the worlds of this job name, read after this job's record. Raises
     `StoreError` when the root refuses.
     """
-    head = read_head(store, keys)
-    parents, unfinished = _survey(store, keys)
-    free = prunable(parents, unfinished, head, rules.keep, named)
+    free = may_go(store, keys, rules, named)
     now_ns = store.now_ns()
     retired, deleted = [], []
     for name in free:

@@ -50,6 +50,15 @@ def open_shard(store: Store, folder: str, file: ShardFile) -> Shard:
     Raises `CheckpointUnreadable`, naming the file, when it is missing, short, altered or
     malformed; `StoreError` when the root refuses.
     """
+    view = read_file(store, folder, file)
+    return shard.parse(view, f"{folder}/{file.name}" if folder else file.name)
+
+
+def read_file(store: Store, folder: str, file: ShardFile) -> memoryview:
+    """The bytes of one file of a checkpoint, as long and with the digest that were written.
+
+    Raises `CheckpointUnreadable`, naming the file, and `StoreError` when the root refuses.
+    """
     key = f"{folder}/{file.name}" if folder else file.name
     try:
         view = store.get_blob(key)
@@ -63,7 +72,7 @@ def open_shard(store: Store, folder: str, file: ShardFile) -> Shard:
         raise CheckpointUnreadable(f"{key} has {view.nbytes} bytes where {file.bytes} were written")
     if digest_of(view) != file.sha256:
         raise CheckpointUnreadable(f"{key} was altered: its sha256 is not the one written")
-    return shard.parse(view, key)
+    return view
 
 
 def problems(store: Store, folder: str, name: str) -> tuple[str, ...]:
@@ -75,7 +84,10 @@ def problems(store: Store, folder: str, name: str) -> tuple[str, ...]:
     found = []
     for file in manifest.shards:
         try:
-            open_shard(store, folder, file).tree()
+            if manifest.is_folder:
+                read_file(store, folder, file)
+            else:
+                open_shard(store, folder, file).tree()
         except CheckpointUnreadable as error:
             found.append(error.message)
     return tuple(found)

@@ -79,8 +79,15 @@ def chunks(head: bytes, data: memoryview) -> list[bytes | memoryview]:
 class Shard:
     """A parsed shard: its metadata, and the bytes of every entry."""
 
-    def __init__(self, metadata: dict[str, str], table: dict[str, memoryview]) -> None:
+    def __init__(
+        self,
+        metadata: dict[str, str],
+        table: dict[str, memoryview],
+        kinds: dict[str, tuple[str, tuple[int, ...]]],
+    ) -> None:
         self.metadata = metadata
+        self.kinds = kinds
+        """SafeTensors code and shape of every entry."""
         self._table = table
 
     @property
@@ -127,7 +134,8 @@ def _parse(view: memoryview) -> Shard:
     data = view[8 + length :]
     places = {entry: _place(entry, body) for entry, body in table.items()}
     _check_cover(places, data.nbytes)
-    return Shard(metadata, {entry: data[a:b] for entry, (a, b) in places.items()})
+    kinds = {entry: (body["dtype"], tuple(body["shape"])) for entry, body in table.items()}
+    return Shard(metadata, {entry: data[a:b] for entry, (a, b) in places.items()}, kinds)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -60,15 +60,7 @@ class _Walk:
 
     def unique(self, name: str) -> str:
         """A name that no other entry has."""
-        base = "".join(c if c.isprintable() else "_" for c in name) or "value"
-        taken = base == "__metadata__"
-        n = 0
-        chosen = base
-        while taken or chosen in self._names:
-            n += 1
-            chosen, taken = f"{base}~{n}", False
-        self._names.add(chosen)
-        return chosen
+        return unique_name(name, self._names)
 
     def node(self, value: Any, path: Path) -> Any:
         """The JSON node of one value."""
@@ -146,6 +138,19 @@ class _Walk:
 
     def _refuse(self, path: Path, holds: str) -> Any:
         raise StateUnsupported(f"{place(self.where, path)} holds {holds}")
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """`name`, or with a number behind it, as no other entry has it; it is added to `taken`."""
+    base = "".join(c if c.isprintable() else "_" for c in name) or "value"
+    is_reserved = base == "__metadata__"
+    n = 0
+    chosen = base
+    while is_reserved or chosen in taken:
+        n += 1
+        chosen, is_reserved = f"{base}~{n}", False
+    taken.add(chosen)
+    return chosen
 
 
 def place(where: str, path: Path) -> str:

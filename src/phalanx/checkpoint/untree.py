@@ -151,3 +151,6 @@ _READERS: dict[str, Callable[[_Build, Any, int], Any]] = {
     "array": _Build.array,
     "scalar": lambda _build, body, _depth: arrays.build_array(body, bytes.fromhex(body["hex"]))[()],
 }
+
+TAGS = frozenset(_READERS)
+"""Words of all tagged nodes."""

@@ -26,10 +26,15 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("status", "Where one job is: phase, step, tasks, history."),
     "wait": ("wait", "Wait until a job has ended; exit 0 when it succeeded."),
     "logs": ("logs", "What the ranks of a job printed, in order of time."),
+    "exec": ("exec", "A shell or a command in a running slot, or the stacks of its ranks."),
+    "metrics": ("metrics", "What a rank reported, step by step; steps done again count once."),
     "stop": ("stop", "End a job; with --save after one more checkpoint."),
+    "pause": ("pause", "Let a job save, release its tasks, and rest."),
+    "resume": ("resume", "Let a paused job go on from its last committed checkpoint."),
     "why": ("why", "Why a job is where it is: cause, evidence, what is done about it."),
     "ledger": ("ledger", "Where the time of a job went, to the nanosecond."),
-    "checkpoints": ("checkpoints", "List the checkpoints of a job, or verify one."),
+    "checkpoints": ("checkpoints", "List the checkpoints of a job; verify, prune or restore them."),
+    "rm": ("rm", "Remove jobs that have ended, with all they hold."),
     "plan": ("plan", "What to run a workload on: five decisions, with reasons and sources."),
     "explain": ("explain", "What ended a job first, from events, listings, logs or a root."),
     "lint": ("lint", "Mistakes of ML workloads on ECS in the files that say what should run."),
@@ -145,8 +150,16 @@ INTERNAL = 70
 
 
 def _say(line: str, code: int) -> int:
-    print(f"phalanx: {line}", file=sys.stderr)
+    print(f"phalanx: {_clean(line)}", file=sys.stderr)
     return code
+
+
+def _clean(text: str) -> str:
+    """Without what looks like a secret: a line may repeat a word of the command or of a file."""
+    from phalanx.redaction.redactor import Redactor
+    from phalanx.redaction.values import named_values
+
+    return Redactor(named_values(os.environ)).text(text)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -167,7 +180,7 @@ def _internal(error: Exception) -> str:
         with tempfile.NamedTemporaryFile(
             "w", prefix="phalanx-trace-", suffix=".txt", delete=False
         ) as file:
-            file.write("".join(traceback.format_exception(error)))
+            file.write(_clean("".join(traceback.format_exception(error))))
     except OSError:
         return says
     return f"{says} (the trace is in {file.name}; please report it)"

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -47,6 +47,29 @@ def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [job for job in ids if job.startswith(incomplete)]
 
 
+def complete_ended(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of jobs that have ended and begin with the word typed so far."""
+    from phalanx.app.jobs import load_all
+    from phalanx.app.root import open_root
+    from phalanx.errors import PhalanxError
+
+    try:
+        jobs, _ = load_all(open_root(ctx.params.get("root")))
+    except PhalanxError:
+        return []
+    ended = [job.id for job in jobs if job.record.phase.is_terminal]
+    given = ctx.params.get(param.name or "") or ()
+    return [job for job in ended if job.startswith(incomplete) and job not in given]
+
+
+def complete_phase(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Phases that begin with the word typed so far."""
+    from phalanx.words import Phase
+
+    names = [phase.value.lower() for phase in Phase]
+    return [name for name in names if name.startswith(incomplete.lower())]
+
+
 def starter(ctx: click.Context) -> Ensure:
     """What starts controllers: given by the caller of `main.call`, else the real one."""
     return ctx.obj if ctx.obj is not None else start_controller
@@ -65,9 +88,9 @@ def out_json(view: Any) -> None:
 def note(text: str) -> None:
     """One line on standard error; nothing for an empty one."""
     if text:
-        print(text, file=sys.stderr, flush=True)
+        click.echo(text, err=True, color=use_colour(sys.stderr))
 
 
-def use_colour() -> bool:
-    """Only on a terminal, and never against NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+def use_colour(stream: TextIO | None = None) -> bool:
+    """Only where it is seen (standard output, unless told), and never against NO_COLOR."""
+    return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR")

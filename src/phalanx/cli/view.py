@@ -11,6 +11,8 @@ View = dict[str, Any]
 
 BAR = 24
 """Characters of a bar that stands for everything."""
+SLOW_SHOWN = 4
+"""Slow ranks that are named, slowest first."""
 
 _LABELS = {
     "useful": "steps that a checkpoint or the end has kept",
@@ -18,7 +20,7 @@ _LABELS = {
     "checkpoint": "training blocked by saving",
     "restart": "start, detection, rendezvous, restore",
     "waiting": "for capacity",
-    "degraded": "slower than nominal",
+    "degraded": "waiting for a slow rank",
     "idle": "done, waiting for the others or the end",
     "pending": "not yet covered by a checkpoint",
     "unknown": "nobody measured it",
@@ -32,6 +34,7 @@ _COLOURS = {
     "Stopped": "yellow",
     "Restarting": "yellow",
     "Stopping": "yellow",
+    "Paused": "yellow",
 }
 
 
@@ -44,13 +47,19 @@ def status(view: View) -> str:
         ("checkpoint", _checkpoint(view["checkpoint"])),
         ("attempt", _attempt(view)),
     ]
+    if view["nodes"]["min"] < view["nodes"]["max"]:
+        rows.append(("nodes", _nodes(view["nodes"])))
+    if view.get("init_from"):
+        rows.append(("began from", origin(view["init_from"])))
     if view["verdict"]:
         rows.append(("verdict", cause(view["verdict"])))
     if view["warning"]:
         rows.append(("warning", view["warning"]))
+    rows += [("slow", slow["message"]) for slow in view["slow"][:SLOW_SHOWN]]
     lines = [f"{name:<11} {text}" for name, text in rows]
     lines += [_task(task) for task in view["tasks"]]
     lines += [_past(past) for past in view["history"]]
+    lines += [_untold(told) for told in view["messages"] if told["state"] == "failed"]
     return "\n".join(lines)
 
 
@@ -68,28 +77,9 @@ def verified(view: View) -> str:
     for item in view["checkpoints"]:
         lines += [f"{item['where']}: {problem}" for problem in item["problems"]]
         if not item["problems"]:
-            lines.append(f"{item['where']}: whole, every byte was read")
+            began = f"; its job began from {origin(item['init_from'])}" if item["init_from"] else ""
+            lines.append(f"{item['where']}: whole, every byte was read{began}")
     return "\n".join(lines) or "no checkpoint is committed there yet"
-
-
-def ps(view: View) -> str:
-    """One job a line."""
-    if not view["jobs"]:
-        return "no jobs"
-    rows = [("JOB", "PHASE", "STEP", "ATTEMPT", "AGE OF PHASE", "REASON")]
-    rows += [
-        (
-            job["job"],
-            job["phase"],
-            f"{job['step']}/{job['total_steps'] or '?'}",
-            str(job["attempt"]),
-            job["since"][:19].replace("T", " "),
-            job["reason"],
-        )
-        for job in view["jobs"]
-    ]
-    rows[0] = (*rows[0][:4], "SINCE (UTC)", rows[0][5])
-    return table(rows)
 
 
 def why(view: View) -> str:
@@ -122,6 +112,7 @@ def ledger(view: View) -> str:
         text = _LABELS.get(label, "") if value else ""
         lines.append(f"{label:<11} {seconds(value):>10} {share:6.1%} {bar:<{BAR}} {text}".rstrip())
     lines.append(f"{'sum':<11} {seconds(sum(view['labels'].values())):>10}  = instance time")
+    lines += [f"{'slow':<11} attempt {slow['attempt']}: {slow['message']}" for slow in view["slow"]]
     ratios = [f"{name} {_percent(value)}" for name, value in view["ettr"].items()]
     lines.append(f"useful share: {', '.join(ratios)}")
     return "\n".join(lines)
@@ -148,7 +139,32 @@ def checkpoints(view: View) -> str:
                 state,
             )
         )
-    return table(rows)
+    began = view.get("init_from")
+    return table(rows) + (f"\nthe job began from {origin(began)}" if began else "")
+
+
+def pruned(view: View) -> str:
+    """One line a checkpoint that went, and how much that was."""
+    verb = "would go" if view["dry_run"] else "is deleted"
+    lines = [f"{item['name']}  {size(item['bytes'] or 0)}  {verb}" for item in view["pruned"]]
+    stays = f"{len(view['kept'])} stay"
+    return "\n".join([*lines, stays]) if lines else f"nothing to prune; {stays}"
+
+
+def restored(view: View) -> str:
+    """Where it lies now, and how big it is."""
+    said = f"step {view['step']} of {view['job']} is in {view['to']}, {size(view['bytes'])}:"
+    return "\n".join([said, *(f"  {name}" for name in view["files"])])
+
+
+def origin(view: View | None) -> str:
+    """What a job began from, in a few words."""
+    if view is None:
+        return "nothing"
+    if view["weights"]:
+        return f"the weights in {view['weights']}"
+    what = "everything" if view["take"] == "all" else "the weights"
+    return f"{what} of step {view['step']} of {view['job']}"
 
 
 def phase(text: str) -> str:
@@ -166,8 +182,13 @@ def steps(view: View) -> str:
     text = str(view["step"])
     if view["total_steps"]:
         text = f"{text}/{view['total_steps']} ({view['step'] * 100 // view['total_steps']} %)"
-    text += "".join(f", {name} {value:.4g}" for name, value in view["metrics"].items())
+    text += "".join(f", {name} {number(value)}" for name, value in view["metrics"].items())
     return f"{text}, {seconds(view['eta_s'] * 10**9)} to go" if view["eta_s"] is not None else text
+
+
+def number(value: float | None) -> str:
+    """Four digits; what JSON cannot hold is `nan`."""
+    return "nan" if value is None else f"{value:.4g}"
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
@@ -207,6 +228,10 @@ def _checkpoint(view: View | None) -> str:
     return f"step {view['step']} by attempt {view['attempt']}{when}"
 
 
+def _nodes(nodes: View) -> str:
+    return f"{nodes['now']} take part (min {nodes['min']}, max {nodes['max']})"
+
+
 def _attempt(view: View) -> str:
     restarts = view["restarts"]
     return (
@@ -217,8 +242,13 @@ def _attempt(view: View) -> str:
 
 def _task(task: View) -> str:
     ranks = ", ".join(f"rank {r['rank']} pid {r['pid']}" for r in task["ranks"])
-    words = [f"slot {task['slot']}.{task['incarnation']}", task["state"], task["host"], ranks]
+    state = f"parked, {task['state']}" if task.get("parked") else task["state"]
+    words = [f"slot {task['slot']}.{task['incarnation']}", state, task["host"], ranks]
     return "  ".join(("task      ", *(word for word in words if word)))
+
+
+def _untold(told: View) -> str:
+    return f"message     {told['message']} to {told['to']} was not delivered: {told['says']}"
 
 
 def _past(past: View) -> str:

@@ -6,8 +6,10 @@ import click
 
 from phalanx.app import api
 from phalanx.app.act import follow
+from phalanx.app.jobs import Job
 from phalanx.cli import view
 from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
+from phalanx.words import Phase
 
 
 @click.command("wait")
@@ -25,9 +27,22 @@ def command(
     """
     found = api.find(job, root, starter(ctx))
     note(found.note)
-    found = follow(found, timeout_s=timeout_s, ensure=starter(ctx))
+    found = follow(found, _Once(), timeout_s=timeout_s, ensure=starter(ctx))
     answer = api.status_of(found)
     if not found.record.phase.is_terminal:
         note(f"phalanx: {found.id} is still {answer['phase']} after {timeout_s:g} s")
     out_json(answer) if as_json else out(view.ending(answer))
     return 0 if answer["phase"] == "Succeeded" else 1
+
+
+class _Once:
+    """Says, each time that a job begins to rest, that waiting goes on."""
+
+    def __init__(self) -> None:
+        self._is_paused = False
+
+    def __call__(self, job: Job) -> None:
+        was, self._is_paused = self._is_paused, job.record.phase is Phase.PAUSED
+        if self._is_paused and not was:
+            how = f"`phalanx resume {job.id}` lets it go on"
+            note(f"phalanx: {job.id} is Paused; waiting for its end all the same ({how})")

@@ -60,5 +60,5 @@ def read_beat(store: Store, keys: Keys) -> ControllerBeat | None:
         return ControllerBeat(
             int(words["pid"]), str(words["host"]), str(words["writer"]), age_ns / 1e9
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -7,8 +7,10 @@ import time
 from phalanx.checkpoint.prune import Pruned, Rules, prune
 from phalanx.clock import SECOND_NS
 from phalanx.controller.ports import Ports
+from phalanx.names import Keys
 from phalanx.state import read
 from phalanx.state.record import Record
+from phalanx.store.store import Store
 
 EVERY_S = 5.0
 
@@ -29,14 +31,16 @@ class Pruning:
         # Once nothing lives there is nobody who could still be reading.
         wait_s = 0.0 if is_over else self._ports.timing.prune_wait_s
         rules = Rules(keep=record.plan.checkpoint.keep, wait_ns=int(wait_s * SECOND_NS))
-        pruned = prune(self._ports.store, self._ports.keys, rules, self._named(record))
+        named = named_by(self._ports.store, record)
+        pruned = prune(self._ports.store, self._ports.keys, rules, named)
         if is_over and pruned.retired:
-            prune(self._ports.store, self._ports.keys, rules, self._named(record))
+            prune(self._ports.store, self._ports.keys, rules, named)
         return pruned
 
-    def _named(self, record: Record) -> set[str]:
-        """What the last worlds name: a restore of either may be under way."""
-        attempts = range(max(0, record.attempt - 1), record.attempt + 1)
-        worlds = [read.read_world(self._ports.store, self._ports.keys, a) for a in attempts]
-        named = {w.checkpoint for w in worlds if w is not None and w.checkpoint is not None}
-        return named | ({record.head_at_open} if record.head_at_open is not None else set())
+
+def named_by(store: Store, record: Record) -> set[str]:
+    """What the last worlds of a job name: a restore of either may be under way."""
+    attempts = range(max(0, record.attempt - 1), record.attempt + 1)
+    worlds = [read.read_world(store, Keys(record.job), attempt) for attempt in attempts]
+    named = {w.checkpoint for w in worlds if w is not None and w.checkpoint is not None}
+    return named | ({record.head_at_open} if record.head_at_open is not None else set())

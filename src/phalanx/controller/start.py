@@ -9,6 +9,7 @@ from phalanx.backends.local.marks import outside_environment
 from phalanx.controller.beat import read_beat
 from phalanx.errors import StoreUnavailable
 from phalanx.names import Keys
+from phalanx.owned import append_to
 from phalanx.store.store import Store
 
 
@@ -30,7 +31,7 @@ def spawn(root: str | os.PathLike[str], job: str) -> None:
     folder = os.path.join(root, Keys(job).base)
     try:
         path = os.path.join(folder, "controller.log")
-        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = append_to(path)
     except OSError as error:
         raise StoreUnavailable(
             f"cannot start a controller: {folder}: {error.strerror}", hint="is the root writable?"

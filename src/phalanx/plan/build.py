@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from phalanx.plan.job import CheckpointPlan, JobPlan, Secret
-from phalanx.plan.promises import check_promises, gpus_wanted
+from phalanx.plan.promises import check_promises, gpus_wanted, ranks_of
+from phalanx.plan.receivers import receivers
 from phalanx.plan.restarts import restart_rules
 from phalanx.spec.fields import Every
 from phalanx.spec.job import JobSpec
-from phalanx.spec.life import Checkpoint, Hang, Limits, Stop
+from phalanx.spec.life import Checkpoint, Elastic, Evidence, Hang, Limits, Stop
 from phalanx.spec.resources import Resources
 
 DEFAULT_EXCLUDE = (".git", "*.pt")
@@ -25,12 +26,13 @@ def build_plan(spec: JobSpec, *, gpus_here: int = 0) -> JobPlan:
     nodes, gpus = gpus_wanted(spec)
     resources = spec.resources or Resources()
     limits = spec.limits or Limits()
+    elastic = spec.elastic or Elastic()
     return JobPlan(
         name=spec.name,
         command=spec.command,
         launcher=spec.launcher or _DEFAULT.launcher,
         nodes=nodes,
-        ranks_per_node=_ranks(spec, gpus),
+        ranks_per_node=ranks_of(spec),
         cpus=resources.cpus or _DEFAULT.cpus,
         memory_mib=resources.memory or _DEFAULT.memory_mib,
         gpus_per_node=gpus,
@@ -52,7 +54,15 @@ def build_plan(spec: JobSpec, *, gpus_here: int = 0) -> JobPlan:
         no_progress=limits.no_progress or _DEFAULT.no_progress,
         max_runtime_s=limits.max_runtime_s or _DEFAULT.max_runtime_s,
         max_waiting_s=limits.max_waiting_s or _DEFAULT.max_waiting_s,
+        evidence_keep_s=(spec.evidence or Evidence()).keep_s or _DEFAULT.evidence_keep_s,
         target=(spec.target.kind if spec.target else None) or _DEFAULT.target,
+        min_nodes=spec.nodes.min if spec.nodes and spec.nodes.min < spec.nodes.max else 0,
+        last_call_s=_DEFAULT.last_call_s if elastic.last_call_s is None else elastic.last_call_s,
+        grow_after_s=elastic.grow_after_s,
+        global_batch=elastic.global_batch,
+        max_instance_hours=limits.max_instance_hours,
+        memory_limit_mib=resources.memory,
+        notify=receivers(spec.notify or ()),
     )
 
 
@@ -67,14 +77,22 @@ def source_of(spec: JobSpec) -> str | None:
 
 
 def exclude_of(spec: JobSpec) -> tuple[str, ...]:
-    """Patterns of files in the source that are not shipped."""
-    return DEFAULT_EXCLUDE if spec.exclude is None else spec.exclude
+    """Patterns of files in the source that are not shipped.
+
+    A watched folder is not: a job begins with none of an earlier run's checkpoints in it.
+    """
+    asked = DEFAULT_EXCLUDE if spec.exclude is None else spec.exclude
+    watched = _folder_of(spec)
+    return (*asked, f"/{watched}") if watched else asked
 
 
-def _ranks(spec: JobSpec, gpus: int) -> int:
-    if spec.ranks_per_node is not None:
-        return spec.ranks_per_node
-    return 1 if spec.launcher == "none" else max(gpus, 1)
+def _folder_of(spec: JobSpec) -> str:
+    """The watched folder, relative to the source; '' when none is a folder of its own."""
+    inside = spec.checkpoint.dir if spec.checkpoint else None
+    if inside is None or inside in (".", "./"):
+        return ""
+    steps = [*(spec.working_directory or ".").split("/"), *inside.split("/")]
+    return "/".join(step for step in steps if step not in ("", "."))
 
 
 def _checkpoint(asked: Checkpoint) -> CheckpointPlan:

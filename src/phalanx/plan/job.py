@@ -6,6 +6,7 @@ The spec (what the user wrote) is read by `phalanx.spec`; `plan.build` turns it 
 from __future__ import annotations
 
 from phalanx.frozen import frozen
+from phalanx.plan.lineage import Origin
 from phalanx.words import FailureClass
 
 
@@ -38,6 +39,21 @@ class CheckpointPlan:
     every_s: float | None = None
     keep: int = 3
     directory: str | None = None
+
+
+@frozen
+class Receiver:
+    """Who is told of some events of a job.
+
+    `kind` is `webhook` or `command`, `words` the URL or the program with its arguments. A URL may
+    hold a token: it is never printed whole.
+    """
+
+    kind: str
+    words: tuple[str, ...]
+    on: tuple[str, ...]
+    waiting_s: float = 600.0
+    """A wait is told once it is this long."""
 
 
 @frozen
@@ -77,6 +93,33 @@ class JobPlan:
     max_runtime_s: float = 30 * 86400.0
     max_waiting_s: float = 86400.0
     target: str = "local"
+    init_from: Origin | None = None
+    """Where the first state comes from; None begins from nothing."""
+    min_nodes: int = 0
+    """Fewest nodes that the job goes on with; 0: `nodes`, which is fixed then."""
+    last_call_s: float = 10.0
+    """How long the others are waited for once the fewest are there."""
+    grow_after_s: float | None = None
+    """Shortest time between two sizes; None: ten measured restarts."""
+    global_batch: int | None = None
+    """Samples of one step over all ranks, when the job file says it."""
+    max_instance_hours: float | None = None
+    """Most hours summed over all incarnations; None has no limit."""
+    memory_limit_mib: int | None = None
+    """Memory of each node when the job file names it; None: nobody asked for a limit."""
+    notify: tuple[Receiver, ...] = ()
+    evidence_keep_s: float = 30 * 86400.0
+    """Age at which logs and evidence are removed."""
+
+    @property
+    def fewest(self) -> int:
+        """Fewest nodes that the job goes on with."""
+        return self.min_nodes or self.nodes
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the number of nodes may change."""
+        return self.fewest < self.nodes
 
     @property
     def world_size(self) -> int:

@@ -26,9 +26,16 @@ def check_promises(spec: JobSpec, gpus_here: int) -> None:
 
 
 def gpus_wanted(spec: JobSpec) -> tuple[int, int]:
-    """(nodes, GPUs of each)."""
+    """(nodes, GPUs of each): the most nodes of a range."""
     accelerator = spec.resources.accelerator if spec.resources else None
-    return (spec.nodes.min if spec.nodes else 1), (accelerator.count if accelerator else 0)
+    return (spec.nodes.max if spec.nodes else 1), (accelerator.count if accelerator else 0)
+
+
+def ranks_of(spec: JobSpec) -> int:
+    """Processes of each node."""
+    if spec.ranks_per_node is not None:
+        return spec.ranks_per_node
+    return 1 if spec.launcher == "none" else max(gpus_wanted(spec)[1], 1)
 
 
 def _target(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
@@ -50,38 +57,38 @@ def _place(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
 
 
 def _elastic(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    if spec.nodes is None or spec.nodes.min == spec.nodes.max:
+    """Every rank has a share of the batch, however many nodes there are."""
+    nodes = spec.nodes
+    if nodes is None:
         return None
-    low, high = spec.nodes.min, spec.nodes.max
-    said = f"nodes {low} to {high}: this release keeps the number of nodes fixed"
-    return said, f"write nodes: {low} or nodes: {high}"
-
-
-def _watch(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    if spec.checkpoint is None or spec.checkpoint.mode != "watch":
+    batch = spec.elastic.global_batch if spec.elastic else None
+    most = nodes.max * ranks_of(spec)
+    if batch is None or batch >= most:
         return None
-    said = "checkpoint.mode watch: this release does not commit what a framework writes"
-    return said, "use phalanx.train in the script and mode: api"
+    said = f"elastic.global_batch {batch}: up to {most} ranks would have less than a sample each"
+    return said, "make it larger, or lower nodes.max"
 
 
-def _notify(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    if not spec.notify:
-        return None
-    return "notify: this release sends no messages", "remove it, and use phalanx wait in a script"
+def _topics(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
+    for number, notify in enumerate(spec.notify or ()):
+        if notify.sns is not None:
+            said = f"notify[{number}].sns: target local cannot publish to SNS topics"
+            return said, "use webhook, or a command that publishes"
+    return None
 
 
 def _init_from(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    if spec.init_from is None:
+    """Weights behind a URL, and a state that no framework of a watched folder could take."""
+    weights = spec.init_from.weights if spec.init_from else None
+    watches = spec.checkpoint is not None and spec.checkpoint.mode == "watch"
+    if spec.init_from is not None and weights is None and watches:
+        said = "init_from.job: with checkpoint.mode watch phalanx loads nothing into a framework"
+        return said, "write it out with `phalanx checkpoints restore`, and name init_from.weights"
+    if weights is None or "://" not in weights.removeprefix("file://"):
         return None
-    said = "init_from: this release begins every job from nothing"
-    return said, "remove it, and load the weights in the script"
-
-
-def _instance_hours(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    if spec.limits is None or spec.limits.max_instance_hours is None:
-        return None
-    said = "limits.max_instance_hours: this release does not count them"
-    return said, "remove it, and set limits.max_runtime"
+    scheme = weights.partition("://")[0]
+    said = f"init_from.weights: target local reads files and folders only, not {scheme}://"
+    return said, "fetch it first, and name the folder"
 
 
 def _secrets(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
@@ -108,7 +115,8 @@ def _neuron(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
 
 
 def _gpus(spec: JobSpec, gpus_here: int) -> tuple[str, str] | None:
-    nodes, each = gpus_wanted(spec)
+    each = gpus_wanted(spec)[1]
+    nodes = spec.nodes.min if spec.nodes else 1  # an elastic job needs no more to run
     wanted = nodes * each
     if wanted <= gpus_here:
         return None
@@ -126,10 +134,8 @@ PROMISES: tuple[Check, ...] = (
     _target,
     _place,
     _elastic,
-    _watch,
-    _notify,
     _init_from,
-    _instance_hours,
+    _topics,
     _secrets,
     _efa,
     _neuron,

@@ -2,8 +2,8 @@
 
 | failure class | then |
 |---|---|
-| SpotInterruption, HostLost, CapacityUnavailable, StoreUnreachable, Superseded, StoppedByUs | restart, not counted: nobody's script is to blame |
-| OutOfMemory, ImagePull, DriverMismatch, DiskFull | fail: another try meets the same end |
+| SpotInterruption, HostLost, CapacityUnavailable, StoreUnreachable, Superseded, StoppedByUs, Resized | restart, not counted: nobody's script is to blame |
+| OutOfMemory, ImagePull, DriverMismatch, DiskFull, SourceDamaged, BadCommand | fail: another try meets the same end |
 | NoProgress, StoppedByUser | fail: the end was decided |
 | Killed | restart, at most 10 times |
 | NonZeroExit, Hang and every other class | restart, at most 3 times each |
@@ -26,6 +26,7 @@ NOT_COUNTED = (
     FailureClass.STORE_UNREACHABLE,
     FailureClass.SUPERSEDED,
     FailureClass.STOPPED_BY_US,
+    FailureClass.RESIZED,
 )
 """Restarted without end: `limits.no_progress` and `limits.max_runtime` still hold."""
 FAILING = (
@@ -33,6 +34,8 @@ FAILING = (
     FailureClass.IMAGE_PULL,
     FailureClass.DRIVER_MISMATCH,
     FailureClass.DISK_FULL,
+    FailureClass.SOURCE_DAMAGED,
+    FailureClass.BAD_COMMAND,
     *sorted(FINAL),
 )
 """Another attempt would end the same way, or the end was decided."""

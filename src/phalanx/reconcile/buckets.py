@@ -17,8 +17,10 @@ class Buckets:
     """Tasks by meaning, and seats without a task by meaning.
 
     stray: not the task of any seat, still alive. gone: not of any seat, ended.
-    starting, running, stopping, stopped: the tasks of the seats.
-    missing: seats whose launch was never intended. hidden: intended, not to be seen yet.
+    starting, running, stopping, stopped: the tasks of the seats that take part.
+    standby: the tasks of the others, of parked seats, alive or ended.
+    missing, hidden and vanished are seats that take part. missing: their launch was never
+    intended. hidden: intended, not to be seen yet.
     vanished: seen alive once and now unknown to the target, or intended long ago and never seen.
     """
 
@@ -31,11 +33,13 @@ class Buckets:
     missing: tuple[Seat, ...] = ()
     hidden: tuple[Seat, ...] = ()
     vanished: tuple[Seat, ...] = ()
+    standby: tuple[ObservedTask, ...] = ()
 
     @property
     def alive(self) -> tuple[ObservedTask, ...]:
         """Every task that may still hold devices."""
-        return self.stray + self.starting + self.running + self.stopping
+        standby = tuple(task for task in self.standby if task.is_alive)
+        return self.stray + self.starting + self.running + self.stopping + standby
 
     @property
     def lost_slots(self) -> frozenset[int]:
@@ -53,13 +57,13 @@ def sort_tasks(record: Record, observed: Observed, now_ns: int, timing: Timing) 
     tasks: dict[str, list[ObservedTask]] = {name: [] for name in _TASK_BUCKETS}
     seen = set()
     for task in sorted(observed.tasks, key=lambda t: (t.slot, t.incarnation, t.tries, t.id)):
-        tasks[_bucket(task, task.token in seated)].append(task)
+        tasks[_bucket(task, seated.get(task.token))].append(task)
         if task.token in seated:
             seen.add(seated[task.token].slot)
     seats: dict[str, list[Seat]] = {"missing": [], "hidden": [], "vanished": []}
-    for seat in record.seats:
+    for seat in record.active:
         if seat.slot not in seen:
-            seats[_absence(seat, now_ns, timing)].append(seat)
+            seats[absence(seat, now_ns, timing)].append(seat)
     return Buckets(
         stray=tuple(tasks["stray"]),
         gone=tuple(tasks["gone"]),
@@ -70,10 +74,11 @@ def sort_tasks(record: Record, observed: Observed, now_ns: int, timing: Timing) 
         missing=tuple(seats["missing"]),
         hidden=tuple(seats["hidden"]),
         vanished=tuple(seats["vanished"]),
+        standby=tuple(tasks["standby"]),
     )
 
 
-_TASK_BUCKETS = ("stray", "gone", "starting", "running", "stopping", "stopped")
+_TASK_BUCKETS = ("stray", "gone", "starting", "running", "stopping", "stopped", "standby")
 _BY_STATE = {
     TaskState.PENDING: "starting",
     TaskState.RUNNING: "running",
@@ -82,13 +87,14 @@ _BY_STATE = {
 }
 
 
-def _bucket(task: ObservedTask, is_seated: bool) -> str:
-    if is_seated:
-        return _BY_STATE[task.state]
+def _bucket(task: ObservedTask, seat: Seat | None) -> str:
+    if seat is not None:
+        return "standby" if seat.parked else _BY_STATE[task.state]
     return "stray" if task.is_alive else "gone"
 
 
-def _absence(seat: Seat, now_ns: int, timing: Timing) -> str:
+def absence(seat: Seat, now_ns: int, timing: Timing) -> str:
+    """Why a seat has no task: `missing`, `hidden` or `vanished`."""
     if seat.launched_ns is None:
         return "missing"
     if seat.seen_alive:

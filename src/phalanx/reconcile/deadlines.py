@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from phalanx.reconcile import hours
 from phalanx.reconcile.decision import Decision
 from phalanx.reconcile.failure import slots_lost
 from phalanx.reconcile.look import Look
@@ -13,13 +14,14 @@ from phalanx.words import FailureClass, Phase
 
 
 def max_runtime(look: Look) -> Decision | None:
-    """The job's own limit, always set."""
+    """The job's own limit, always set. Rests do not count; what can be saved is saved first."""
     record = look.record
-    if look.age_s(record.created_ns) < record.plan.max_runtime_s:
+    if hours.ran_s(look) < record.plan.max_runtime_s:
         return None
     said = f"ran longer than max_runtime ({record.plan.max_runtime_s:g} s)"
     cause = Cause(FailureClass.STOPPED_BY_US, said)
-    return look.end_job(Phase.FAILED, replace(record, cause=cause), "MaxRuntime", said)
+    record = replace(record, cause=cause, last_save=True)
+    return look.end_job(Phase.FAILED, record, "MaxRuntime", said)
 
 
 def max_waiting(look: Look) -> Decision | None:
@@ -34,14 +36,20 @@ def max_waiting(look: Look) -> Decision | None:
 
 
 def start_timeout(look: Look) -> Decision | None:
-    """No world within the start time-out: name the slots that are not there."""
+    """No world within the start time-out: name the slots that are not there.
+
+    Slots that have no task are waited for longer: there `max_waiting` is the limit.
+    """
     record = look.record
     if look.observed.world is not None:
         return None
     if look.age_s(record.attempt_opened_ns) < record.plan.start_timeout_s:
         return None
     there = {(m.slot, m.incarnation) for m in look.observed.members}
-    absent = [s.slot for s in record.seats if (s.slot, s.incarnation) not in there]
+    absent = [s.slot for s in record.active if (s.slot, s.incarnation) not in there]
+    unfilled = {s.slot for s in (*look.buckets.missing, *look.buckets.hidden)}
+    if absent and unfilled >= set(absent):
+        return None
     words = ", ".join(map(str, absent)) or "none"
     said = f"no world within {record.plan.start_timeout_s:g} s; slots not ready: {words}"
     return restart_or_fail(

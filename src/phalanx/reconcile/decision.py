@@ -64,6 +64,7 @@ class Timing:
     `silent_s`: a running task without a beat for that long is frozen or cut off; on a target that
     is not one machine never below the isolation time plus its stop time-out.
     `prune_wait_s`: from the mark on an old checkpoint to its deletion.
+    `grow_floor_s`: shortest time between two sizes of an elastic job that names none.
     """
 
     launch_retry_s: float = 2.0
@@ -73,6 +74,7 @@ class Timing:
     prune_wait_s: float = 5.0
     silent_s: float = 10.0
     recheck_s: float = 1.0
+    grow_floor_s: float = 30.0
 
 
 ECS_TIMING = Timing(
@@ -83,5 +85,6 @@ ECS_TIMING = Timing(
     prune_wait_s=1200.0,
     silent_s=900.0,
     recheck_s=15.0,
+    grow_floor_s=300.0,
 )
 """For a target with eventual consistency; stopped tasks are forgotten after about an hour."""

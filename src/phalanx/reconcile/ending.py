@@ -17,9 +17,11 @@ ZOMBIE_AFTER_S = 600.0
 def user_stop(look: Look) -> Decision | None:
     """A stop request that nobody has acted on yet."""
     record = look.record
-    if record.stop is None or record.ending is not None or record.phase.is_terminal:
+    is_ending = record.ending not in (None, Phase.PAUSED)
+    if record.stop is None or is_ending or record.phase.is_terminal:
         return None
     said = f": {record.stop.reason}" if record.stop.reason else ""
+    record = replace(record, last_save=record.stop.save)
     return look.end_job(Phase.STOPPED, record, "StopRequested", f"asked to stop{said}")
 
 
@@ -46,9 +48,10 @@ def bring_down(look: Look) -> Decision | None:
 
 
 def sweep(look: Look) -> Decision | None:
-    """A terminal job stays terminal; strays are stopped until two sweeps in a row are empty."""
+    """What has ended, or rests, stays so; strays are stopped until two sweeps running are empty."""
     record = look.record
-    if not record.phase.is_terminal:
+    is_resting = record.phase is Phase.PAUSED and record.stop is None
+    if not record.phase.is_terminal and not is_resting:
         return None
     actions = _insist(look)
     if actions:
@@ -76,8 +79,8 @@ def _insist(look: Look) -> tuple[Action, ...]:
 
 
 def _grace(look: Look) -> float:
-    """Only a stop by the user gives the script its full grace; else the work is over or lost."""
+    """A stop by the user and a last save give the script its full grace; else work is over."""
     record = look.record
-    if record.ending is Phase.STOPPED or record.phase is Phase.STOPPED:
+    if record.last_save or Phase.STOPPED in (record.ending, record.phase):
         return record.plan.stop_grace_s + STOP_MARGIN_S
     return STOP_MARGIN_S

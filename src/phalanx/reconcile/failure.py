@@ -7,7 +7,7 @@ from dataclasses import replace
 from phalanx import names
 from phalanx.reconcile.decision import Decision
 from phalanx.reconcile.look import Look
-from phalanx.reconcile.restart import restart_or_fail
+from phalanx.reconcile.restart import has_no_room, restart_or_fail
 from phalanx.state.gang import End
 from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Cause, Seat
@@ -56,7 +56,7 @@ def _first_cause(look: Look, lost: tuple[ObservedTask, ...]) -> Cause:
     if cause.failure is not FailureClass.HANG:
         return cause
     spoken = {e.slot for e in look.ends}
-    silent = [s.slot for s in look.record.seats if s.slot not in spoken]
+    silent = [s.slot for s in look.record.active if s.slot not in spoken]
     return hang_cause(look.ends, silent) or cause
 
 
@@ -90,7 +90,11 @@ def _lost_tasks(look: Look) -> tuple[ObservedTask, ...]:
 
 def _vanished(look: Look, seat: Seat) -> ObservedTask:
     record = look.record
+    is_unfilled = has_no_room(seat)
     said = "the target no longer knows it" if seat.seen_alive else "it never appeared"
+    said = f"task of slot {seat.slot} is gone: {said}"
+    if is_unfilled:
+        said = f"slot {seat.slot} cannot be filled: {seat.because}"
     return ObservedTask(
         id="",
         token=names.token(record.job, seat.slot, seat.incarnation, seat.tries),
@@ -98,15 +102,15 @@ def _vanished(look: Look, seat: Seat) -> ObservedTask:
         incarnation=seat.incarnation,
         tries=seat.tries,
         state=TaskState.STOPPED,
-        failure=FailureClass.HOST_LOST,
-        reason=f"task of slot {seat.slot} is gone: {said}",
+        failure=FailureClass.CAPACITY_UNAVAILABLE if is_unfilled else FailureClass.HOST_LOST,
+        reason=said,
     )
 
 
 def _may_be_an_echo(
     look: Look, cause: Cause, bad_ends: tuple[End, ...], lost: tuple[ObservedTask, ...]
 ) -> bool:
-    if lost or len(look.ends) == len(look.record.seats):
+    if lost or len(look.ends) == len(look.record.active):
         return False
     in_teardown = all(e.finished for e in bad_ends)
     if cause.failure not in _WORTH_A_WAIT and not in_teardown:
@@ -121,7 +125,7 @@ def _foreign_world(look: Look) -> Decision | None:
     record, world = look.record, look.observed.world
     if world is None or world.attempt != record.attempt:
         return None
-    if all(world.has(s.slot, s.incarnation) for s in record.seats):
+    if all(world.has(s.slot, s.incarnation) for s in record.active):
         return None
     cause = Cause(FailureClass.SUPERSEDED, "the world names an incarnation without a seat")
     return restart_or_fail(replace(look), cause, slots_lost(look))

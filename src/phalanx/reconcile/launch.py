@@ -14,13 +14,20 @@ from phalanx.words import Phase
 def note_alive(look: Look) -> Decision | None:
     """Remember which seats have been seen alive: from then on absence means loss."""
     record = look.record
-    alive = {t.slot for t in (*look.buckets.starting, *look.buckets.running)}
+    tasks = (*look.buckets.starting, *look.buckets.running, *look.buckets.standby)
+    alive = {t.slot for t in tasks if t.is_alive}
     fresh = {s.slot for s in record.seats if s.slot in alive and not s.seen_alive}
     if not fresh:
         return None
-    seats = tuple(replace(s, seen_alive=True) if s.slot in fresh else s for s in record.seats)
+    seats = tuple(_seen(s) if s.slot in fresh else s for s in record.seats)
     decision = look.wait(record.reason, record.message, 0.0)
     return replace(decision, record=replace(decision.record, seats=seats))
+
+
+def _seen(seat: Seat) -> Seat:
+    """Why an earlier launch came to nothing no longer matters, unless it was given up for that."""
+    because = seat.because if seat.parked else ""
+    return replace(seat, seen_alive=True, because=because, refused=False)
 
 
 def wait_for_strays(look: Look) -> Decision | None:

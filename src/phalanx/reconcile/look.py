@@ -30,8 +30,8 @@ class Look:
 
     @cached_property
     def ends(self) -> tuple[End, ...]:
-        """Ends of the current attempt by seated incarnations, in the order of slots."""
-        seated = {(s.slot, s.incarnation) for s in self.record.seats}
+        """Ends of the current attempt by those that take part, in the order of slots."""
+        seated = {(s.slot, s.incarnation) for s in self.record.active}
         mine = [
             e
             for e in self.observed.ends

@@ -8,26 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phalanx.reconcile import deadlines, ending, failure, launch, silence, steady, success
+from phalanx.reconcile import (
+    deadlines,
+    elastic,
+    ending,
+    failure,
+    hours,
+    launch,
+    pausing,
+    silence,
+    steady,
+    success,
+)
 from phalanx.reconcile.decision import Decision, Timing
 from phalanx.reconcile.look import Look
 from phalanx.state.observed import Observed
 from phalanx.state.record import Record
 
 POLICIES: tuple[Callable[[Look], Decision | None], ...] = (
+    pausing.resumed,
     ending.sweep,
     ending.user_stop,
+    pausing.asked,
+    pausing.come_to_rest,
     ending.bring_down,
     success.all_succeeded,
     success.died_in_teardown,
     deadlines.max_runtime,
+    hours.max_instance_hours,
     deadlines.max_waiting,
+    hours.limit_near,
+    elastic.stillborn,
     failure.failed_attempt,
+    elastic.standbys,
+    elastic.last_call,
     launch.wait_for_strays,
     launch.note_alive,
     launch.launch_missing,
     silence.silent_member,
     deadlines.start_timeout,
+    elastic.grow,
     steady.gathering,
     steady.running,
 )
@@ -45,5 +65,6 @@ def reconcile(
     for policy in POLICIES:
         decision = policy(look)
         if decision is not None:
-            return launch.stop_strays(look, decision)
+            decision = elastic.ask_again(look, launch.stop_strays(look, decision))
+            return hours.booked(look, decision)
     raise AssertionError("the last policy always answers")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from phalanx.clock import SECOND_NS
 from phalanx.plan.job import RestartRule
+from phalanx.reconcile import seating
 from phalanx.reconcile.decision import Decision
 from phalanx.reconcile.look import Look
 from phalanx.state.record import Cause, PastAttempt, Record, Seat
@@ -57,17 +58,19 @@ def open_attempt(
 ) -> Record:
     """Attempt + 1: lost slots get a new incarnation, survivors keep their seat."""
     record = look.record
-    if record.plan.restart_scope == "gang":
-        lost = frozenset(seat.slot for seat in record.seats)
     head = look.observed.head
+    seats = seating.on_loss(look, lost, cause.message)
     record = _remember(look, record, cause, counted=rule.counted)
     return replace(
         record,
+        resized_ns=seating.sized(look, record, seats),
+        quorum_ns=None,
+        growing=None,
         phase=Phase.RESTARTING,
         attempt=record.attempt + 1,
         attempt_opened_ns=look.now_ns,
         waiting_since_ns=_waiting_since(look),
-        seats=tuple(_reseat(seat, seat.slot in lost) for seat in record.seats),
+        seats=seats,
         counted=record.counted + int(rule.counted),
         uncounted=record.uncounted + int(not rule.counted),
         spent=_spend(record, cause.failure),
@@ -82,8 +85,30 @@ def _waiting_since(look: Look) -> int | None:
     return look.now_ns if look.observed.world is not None else look.record.waiting_since_ns
 
 
-def _reseat(seat: Seat, is_lost: bool) -> Seat:
-    return Seat(seat.slot, seat.incarnation + 1) if is_lost else seat
+def open_resized(look: Look, change: seating.Change, because: str, said: str) -> Decision:
+    """Attempt + 1 with another set of nodes: no failure, so no rule, no budget and no back-off."""
+    old, head = look.record, look.observed.head
+    seats = seating.arranged(look, change, because)
+    size, start = sum(not seat.parked for seat in seats), head.checkpoint if head else None
+    message = f"{said}: going on with {size} of {old.plan.nodes} nodes"
+    cause = Cause(FailureClass.RESIZED, message)
+    record = _remember(look, old, cause, counted=False)
+    opened = replace(
+        record,
+        phase=Phase.RESTARTING,
+        attempt=old.attempt + 1,
+        attempt_opened_ns=look.now_ns,
+        waiting_since_ns=_waiting_since(look),
+        seats=seats,
+        uncounted=old.uncounted + 1,
+        fruitless=old.fruitless if start == old.head_at_open else 0,
+        head_at_open=start,
+        backoff_until_ns=None,
+        resized_ns=seating.sized(look, old, seats),
+        quorum_ns=None,
+        growing=None,
+    )
+    return look.change(opened, FailureClass.RESIZED.value, message)
 
 
 def _remember(look: Look, record: Record, cause: Cause, *, counted: bool) -> Record:
@@ -109,10 +134,24 @@ def _spend(record: Record, failure: FailureClass) -> tuple[tuple[str, int], ...]
 
 
 def _fruitless(look: Look) -> int:
-    """Attempts in a row without a newer committed step, this one included."""
+    """Attempts in a row without a newer committed step, this one included.
+
+    One that only found no room was none: `max_waiting` is the limit of that.
+    """
     head = look.observed.head
     now = head.checkpoint if head is not None else None
-    return 0 if now != look.record.head_at_open else look.record.fruitless + 1
+    if now != look.record.head_at_open:
+        return 0
+    vanished = look.buckets.vanished
+    only_waited = bool(vanished) and all(map(has_no_room, vanished)) and not look.ends
+    if only_waited and not look.buckets.stopped and look.observed.world is None:
+        return look.record.fruitless
+    return look.record.fruitless + 1
+
+
+def has_no_room(seat: Seat) -> bool:
+    """Whether the target said of a launch that nothing has room for it."""
+    return bool(seat.because) and not seat.seen_alive
 
 
 def _refusal(

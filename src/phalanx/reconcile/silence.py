@@ -28,7 +28,7 @@ def silent_member(look: Look) -> Decision | None:
     silent = _silent_slots(look, limit_s)
     if not silent:
         return None
-    is_most = 2 * len(silent) > len(record.seats) and len(record.seats) > 1
+    is_most = 2 * len(silent) > len(record.active) and len(record.active) > 1
     if is_most and waiting_s < record.plan.start_timeout_s:
         words = ", ".join(map(str, silent))
         return look.wait(
@@ -62,7 +62,7 @@ def _silent_slots(look: Look, limit_s: float) -> list[int]:
         ages[key] = min(seen.age_ns, ages.get(key, seen.age_ns))
     return [
         s.slot
-        for s in look.record.seats
+        for s in look.record.active
         if s.slot in running
         and (s.slot, s.incarnation) not in there
         and ages.get((s.slot, s.incarnation), 0) > limit_s * SECOND_NS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from phalanx.reconcile import elastic
 from phalanx.reconcile.decision import Decision
 from phalanx.reconcile.look import Look
 from phalanx.words import Phase
@@ -18,7 +19,7 @@ def gathering(look: Look) -> Decision | None:
     if look.observed.world is not None:
         return None
     there = {(m.slot, m.incarnation) for m in look.observed.members}
-    absent = [s.slot for s in record.seats if (s.slot, s.incarnation) not in there]
+    absent = [s.slot for s in record.active if (s.slot, s.incarnation) not in there]
     phase = Phase.STARTING if record.attempt == 0 else Phase.RESTARTING
     message = f"waiting for slot {', '.join(map(str, absent))}" if absent else "freezing the world"
     if record.phase is phase and look.age_s(record.attempt_opened_ns) < QUIET_S:
@@ -30,9 +31,12 @@ def running(look: Look) -> Decision:
     """The world is frozen; its ranks train."""
     done = look.done_slots
     if done:
-        left = [s.slot for s in look.record.seats if s.slot not in done]
+        left = [s.slot for s in look.record.active if s.slot not in done]
         words = ", ".join(map(str, left))
         return _say(look, Phase.RUNNING, "Finishing", f"slot {words} still at work")
+    fewer = elastic.fewer(look)
+    if fewer:
+        return _say(look, Phase.RUNNING, "RunningWithFewer", fewer)
     return _say(look, Phase.RUNNING, "Training", f"attempt {look.record.attempt} is at work")
 
 

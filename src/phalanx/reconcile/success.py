@@ -13,7 +13,7 @@ from phalanx.words import Phase
 def all_succeeded(look: Look) -> Decision | None:
     """Every slot's ranks exited 0 in the same attempt."""
     record = look.record
-    if len(look.done_slots) < len(record.seats) or not record.seats:
+    if len(look.done_slots) < len(record.active) or not record.active:
         return None
     return look.end_job(Phase.SUCCEEDED, record, "AllRanksDone", "every rank exited 0")
 
@@ -25,7 +25,7 @@ def died_in_teardown(look: Look) -> Decision | None:
     """
     record, head = look.record, look.observed.head
     total = record.plan.total_steps
-    if len(look.ends) < len(record.seats) or not record.seats:
+    if len(look.ends) < len(record.active) or not record.active:
         return None
     if not all(e.finished or e.slot in look.done_slots for e in look.ends):
         return None

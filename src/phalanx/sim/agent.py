@@ -146,7 +146,7 @@ class SimAgent(Occupant):
             yield self.lag()
         head, version = read.read_head(store, keys) if world is None else (None, None)
         members: tuple[Member, ...] = ()
-        if world is None:
+        if world is None or protocol.is_parked(self.me, record):
             members = read.read_members(store, keys, record.attempt)
         if rng.random() < 0.2:
             yield self.lag()

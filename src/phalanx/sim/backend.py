@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from phalanx import names
 from phalanx.backends.base import Request
 from phalanx.clock import SECOND_NS
-from phalanx.errors import NoCapacity, Throttled
+from phalanx.errors import LaunchRefused, NoCapacity, Throttled
 from phalanx.plan.job import JobPlan
-from phalanx.sim.cloud import Cloud
+from phalanx.sim.cloud import Cloud, SimTask
 from phalanx.state import codec
 from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Seat
@@ -19,13 +19,15 @@ from phalanx.state.record import Seat
 
 @dataclass
 class Mood:
-    """A spell of the control plane: throttled, no_capacity, partial, ghost or late."""
+    """A spell: throttled, no_capacity, refused, partial, ghost, late or short."""
 
     kind: str
     until_ns: int
     chance: float
     size: float = 0.0
-    """Seconds by which a late request is late."""
+    """Seconds by which a late request is late, or that a task lives at most in a short spell."""
+    slots: frozenset[int] | None = None
+    """None: everybody's launches."""
 
 
 @dataclass
@@ -36,18 +38,27 @@ class Moods:
     rng: random.Random
     spells: list[Mood] = field(default_factory=list)
 
-    def spell(self, kind: str, seconds: float, chance: float, size: float = 0.0) -> None:
+    def spell(
+        self,
+        kind: str,
+        seconds: float,
+        chance: float,
+        size: float = 0.0,
+        slots: frozenset[int] | None = None,
+    ) -> None:
         """Begin a spell."""
         until_ns = self.cloud.loop.now_ns + int(seconds * SECOND_NS)
-        self.spells.append(Mood(kind, until_ns, chance, size))
+        self.spells.append(Mood(kind, until_ns, chance, size, slots))
 
-    def hit(self, *kinds: str) -> Mood | None:
-        """The spell of one of these kinds that strikes now."""
+    def hit(self, *kinds: str, slot: int | None = None) -> Mood | None:
+        """The spell of one of these kinds that strikes now, at a slot's launch if one is named."""
         if not self.spells:
             return None
         now_ns = self.cloud.loop.now_ns
         self.spells = [s for s in self.spells if s.until_ns > now_ns]
         for spell in self.spells:
+            if spell.slots is not None and slot not in spell.slots:
+                continue
             if spell.kind in kinds and self.rng.random() < spell.chance:
                 return spell
         return None
@@ -77,9 +88,11 @@ class SimBackend:
             self.on_launch(request)
         if self.moods.hit("throttled"):
             raise Throttled("rate exceeded")
-        if self.moods.hit("no_capacity"):
+        if self.moods.hit("no_capacity", slot=request.slot):
             raise NoCapacity("no instance has room")
-        if self.moods.hit("partial"):
+        if self.moods.hit("refused", slot=request.slot):
+            raise LaunchRefused("the machine has no device left for it")
+        if self.moods.hit("partial", slot=request.slot):
             return  # said yes, and nothing comes of it
         late = self.moods.hit("late")
         if late is not None:
@@ -87,12 +100,19 @@ class SimBackend:
             raise Throttled("no answer")
         ghost = self.moods.hit("ghost") is not None
         task = self.cloud.submit(request)
+        short = self.moods.hit("short", slot=request.slot) if task is not None else None
+        if short is not None and task is not None:
+            life_s = self.moods.rng.uniform(1.0, short.size)
+            self.cloud.loop.after(life_s, self._end_early, task)
         if not ghost:
             return
         if task is not None and self.moods.rng.random() < 0.5:
             self.cloud.end(task, None, "could not be started", self.moods.rng.uniform(0, 60))
             return
         raise Throttled("the answer was lost")
+
+    def _end_early(self, task: SimTask) -> None:
+        self.cloud.end(task, 137, "killed early", self.moods.rng.uniform(0, 10))
 
     def observe(self, job: str) -> tuple[ObservedTask, ...]:
         """What the control plane shows."""

@@ -47,6 +47,10 @@ def kind(apply: Apply) -> Apply:
     return apply
 
 
+ELASTIC_KINDS: dict[str, Apply] = {}
+"""Those of `phalanx.sim.slot_faults`, for jobs that can go on without some slots."""
+
+
 def draw(seed: object, only: tuple[str, ...] | None = None) -> tuple[Fault, ...]:
     """A schedule: a random subset of kinds, at least six faults, some of them close together."""
     rng = stream(seed, "faults")
@@ -73,10 +77,11 @@ def _strike(what: tuple[Scene, Fault]) -> None:
     scene, fault = what
     scene.tell(f"fault: {fault.line()}")
     scene.checks.counts[f"fault {fault.kind}"] += 1
-    KINDS[fault.kind](scene, fault)
+    (KINDS.get(fault.kind) or ELASTIC_KINDS[fault.kind])(scene, fault)
 
 
-def _rng(scene: Scene, fault: Fault) -> random.Random:
+def rng_of(scene: Scene, fault: Fault) -> random.Random:
+    """Chance for one fault."""
     return scene.stream(fault.kind, fault.pick, fault.at_s)
 
 
@@ -339,7 +344,7 @@ def _trouble(scene: Scene, fault: Fault, name: str, chance: float) -> None:
     until_ns = scene.loop.now_ns + int(min(fault.for_s, HOUR_S) * SECOND_NS)
     hosts = None
     if fault.pick % 2:
-        rng = _rng(scene, fault)
+        rng = rng_of(scene, fault)
         everybody = [t.host for t in scene.cloud.alive()] + [c.name for c in scene.controllers]
         hosts = frozenset(host for host in everybody if rng.random() < 0.4)
     scene.root.troubles.append(Trouble(name, until_ns, chance, hosts, scene.loop.now_ns))

@@ -18,6 +18,8 @@ from phalanx.controller.tick import Sight
 from phalanx.reconcile.decision import Decision, Launch
 from phalanx.reconcile.reconcile import reconcile
 from phalanx.reconcile.restart import match
+from phalanx.sim.rests import Rests
+from phalanx.sim.sizes import Sizes
 from phalanx.state import codec
 from phalanx.state.gang import End, Head, Member, World
 from phalanx.state.observed import Observed
@@ -41,7 +43,11 @@ class Invariants:
         self.counts: Counter[str] = Counter()
         self.record: Record | None = None
         self.seats: dict[int, frozenset[tuple[int, int]]] = {}
-        """Seated (slot, incarnation) by attempt."""
+        """Every (slot, incarnation) that was seated in an attempt."""
+        self.active: dict[int, frozenset[tuple[int, int]]] = {}
+        """Those that take part in its world."""
+        self.sizes = Sizes(self.hold, self.counts)
+        self.rests = Rests(scene, self.hold, self.counts)
         self.worlds: dict[int, World] = {}
         self.sealed: dict[int, str | None] = {}
         """Checkpoint that the seal of an attempt kept."""
@@ -77,6 +83,7 @@ class Invariants:
     def on_decision(self, sight: Sight, decision: Decision, rng: random.Random) -> None:
         """Every decision has a reason, and depends on no order."""
         self.counts["passes"] += 1
+        self.counts["decisions"] += decision.record is not sight.record
         self.counts[f"reason {decision.reason}"] += 1
         self.hold(bool(decision.reason), "a decision without a reason")
         is_over = sight.record.phase.is_terminal or sight.record.ending is not None
@@ -92,7 +99,8 @@ class Invariants:
         self.counts["launches"] += 1
         record = self.record
         assert record is not None
-        self.hold(not record.phase.is_terminal, f"a launch after {record.phase.value}")
+        is_over = record.phase.is_terminal or record.ending is Phase.PAUSED
+        self.hold(not is_over, f"a launch after {record.phase.value}")
         seat = record.seats[request.slot]
         wanted = (seat.incarnation, seat.tries, seat.launched_ns is not None)
         said = f"a launch of {request.slot}.{request.incarnation} that the record does not intend"
@@ -141,8 +149,11 @@ class Invariants:
         seated = frozenset((s.slot, s.incarnation) for s in new.seats)
         slots = [s.slot for s in new.seats]
         self.hold(slots == list(range(new.plan.nodes)), f"seats of slots {slots}")
-        known = self.seats.setdefault(new.attempt, seated)
-        self.hold(known == seated, f"seats changed inside attempt {new.attempt}")
+        self.seats[new.attempt] = self.seats.get(new.attempt, frozenset()) | seated
+        active = frozenset((s.slot, s.incarnation) for s in new.active)
+        known = self.active.setdefault(new.attempt, active)
+        self.hold(known == active, f"seats changed inside attempt {new.attempt}")
+        self.sizes.within(new)
         self.hold(bool(new.reason and new.message), "a record without a reason")
         if old is None:
             return
@@ -154,14 +165,16 @@ class Invariants:
         if new.attempt > old.attempt:
             self.scene.tell(f"attempt {new.attempt} opens: {new.message}")
             self._budget(new)
+            self.sizes.on_attempt(old, new, self.scene.head(), self.scene.timing)
         elif (old.phase, old.reason) != (new.phase, new.reason):
             self.scene.tell(f"{new.phase.value}/{new.reason}: {new.message}")
 
     def _monotone(self, old: Record, new: Record) -> None:
         self.hold(new.attempt - old.attempt in (0, 1), f"attempt {old.attempt} → {new.attempt}")
         if old.ending is not None:
-            self.hold(new.ending is old.ending, f"ending {old.ending} became {new.ending}")
-            self.hold(new.attempt == old.attempt, "an attempt was opened while the job is ending")
+            said = f"ending {old.ending} became {new.ending} in attempt {new.attempt}"
+            self.hold(self.rests.allows(old, new), said)
+        self.rests.on_record(old, new)
         self.hold(set(old.unreadable) <= set(new.unreadable), "an unreadable one was forgotten")
         self.hold(old.history == new.history[: len(old.history)], "history was rewritten")
         for before, after in zip(old.seats, new.seats, strict=True):
@@ -178,6 +191,8 @@ class Invariants:
         self.hold(restarts == record.attempt, f"{restarts} restarts for attempt {record.attempt}")
         self.hold(record.fruitless < record.plan.no_progress, "a restart beyond no_progress")
         last = record.history[-1].cause.failure
+        if last is FailureClass.RESIZED or record.reason == "Resumed":
+            return
         rule = match(record.plan.restart, last)
         self.hold(rule.do == "restart", f"a restart after {last.value}, which says fail")
         same = [p for p in record.history if p.cause.failure in (rule.on or (last,))]
@@ -229,7 +244,7 @@ class Invariants:
         self.hold(world.attempt not in self.worlds, f"two worlds of attempt {world.attempt}")
         self.worlds[world.attempt] = world
         members = [(m.slot, m.incarnation) for m in world.members]
-        seats = sorted(self.seats.get(world.attempt, frozenset()))
+        seats = sorted(self.active.get(world.attempt, frozenset()))
         said = f"the world of attempt {world.attempt} has {members}, seated are {seats}"
         self.hold(members == seats, said)
         is_sealed = self.sealed.get(world.attempt, "") == world.checkpoint

@@ -2,6 +2,7 @@
 
 python -m phalanx.sim.run SEED          play one seed and print its story when it breaks
 python -m phalanx.sim.run SEED --story  print the story in any case
+with --elastic: a job with a range of nodes
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from dataclasses import dataclass, replace
 
 from phalanx.clock import SECOND_NS
 from phalanx.sim import faults as faults_of
+from phalanx.sim import user_faults as user_faults
 from phalanx.sim.clock import EPOCH_NS
 from phalanx.sim.faults import HOUR_S, Fault
-from phalanx.sim.scene import Scene, Shape, draw_shape
+from phalanx.sim.scene import Scene, Shape, draw_elastic_shape, draw_shape
+from phalanx.sim.slot_faults import draw_elastic
 
 CALM_S = 24 * HOUR_S
 """After the last fault is over, a job has come to rest within this time."""
@@ -36,6 +39,8 @@ class Options:
     kinds: tuple[str, ...] | None = None
     faults: tuple[Fault, ...] | None = None
     shape: Shape | None = None
+    elastic: bool = False
+    """A job with a range of nodes, and faults of single slots."""
     prepare: Callable[[Scene], None] | None = None
     """Called before the first step, for scenarios that arrange something by hand."""
 
@@ -49,6 +54,7 @@ class Outcome:
     violations: tuple[str, ...]
     counts: Counter[str]
     faults: tuple[Fault, ...]
+    elastic: bool = False
 
     @property
     def history(self) -> str:
@@ -60,16 +66,19 @@ class Outcome:
         """The story as lines for people, and the command that plays it again."""
         lines = [f"{at / SECOND_NS:10.3f} {line}" for at, line in self.story]
         lines += [f"violated: {text}" for text in self.violations]
-        lines.append(f"again: python -m phalanx.sim.run {self.seed} --story")
+        flag = " --elastic" if self.elastic else ""
+        lines.append(f"again: python -m phalanx.sim.run {self.seed} --story{flag}")
         return "\n".join(lines)
 
 
 def simulate(seed: object, options: Options | None = None) -> Outcome:
     """Play one seed to its end and check every promise on the way."""
     options = options or Options()
-    shape = options.shape or draw_shape(seed)
+    shape = options.shape or (draw_elastic_shape if options.elastic else draw_shape)(seed)
     faults = options.faults
-    if faults is None:
+    if faults is None and options.elastic and options.kinds is None:
+        faults = draw_elastic(seed)
+    elif faults is None:
         faults = faults_of.draw(seed, options.kinds)
     scene = Scene(seed, shape)
     if options.prepare is not None:
@@ -87,7 +96,12 @@ def simulate(seed: object, options: Options | None = None) -> Outcome:
         scene.checks.broken(f"{type(error).__name__} in {at.name}, line {at.lineno}: {error}")
     scene.checks.counts["steps"] += scene.loop.steps
     return Outcome(
-        seed, tuple(scene.story), tuple(scene.checks.violations), scene.checks.counts, faults
+        seed,
+        tuple(scene.story),
+        tuple(scene.checks.violations),
+        scene.checks.counts,
+        faults,
+        options.elastic,
     )
 
 
@@ -131,9 +145,10 @@ def _without_some(outcome: Outcome, options: Options, width: int) -> Outcome | N
 
 def main(argv: list[str]) -> int:
     """Exit code 1 when a promise was broken."""
-    outcome = simulate(int(argv[0]))
+    options = Options(elastic="--elastic" in argv)
+    outcome = simulate(int(argv[0]), options)
     if outcome.violations and "--whole" not in argv:
-        outcome = shrink(outcome)
+        outcome = shrink(outcome, options)
     if outcome.violations or "--story" in argv:
         print(outcome.told())
     else:

@@ -79,6 +79,19 @@ def draw_shape(seed: object) -> Shape:
     )
 
 
+def draw_elastic_shape(seed: object) -> Shape:
+    """The same, with a range of nodes."""
+    shape = draw_shape(seed)
+    rng = stream(seed, "elastic shape")
+    plan = replace(
+        shape.plan,
+        min_nodes=rng.randint(1, shape.plan.nodes - 1),
+        last_call_s=rng.choice((10.0, 60.0, 300.0)),
+        grow_after_s=rng.choice((None, None, 120.0, 900.0)),
+    )
+    return replace(shape, plan=plan)
+
+
 class Scene:
     """One simulated world."""
 

@@ -75,6 +75,14 @@ def is_ignored(rules: Iterable[Rule], path: str, is_folder: bool) -> bool:
     return False
 
 
+def is_asked_for(rules: Iterable[Rule], path: str, is_folder: bool) -> bool:
+    """Whether the last rule that speaks of the path ships it again."""
+    for rule in reversed(tuple(rules)):
+        if rule.covers(path, is_folder):
+            return rule.ships
+    return False
+
+
 def _rule(line: str, base: str) -> Rule | None:
     text = _strip(line)
     ships = text.startswith("!")

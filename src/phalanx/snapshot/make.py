@@ -8,7 +8,7 @@ import os
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 from phalanx.errors import InputError, StoreConflict, StoreError, StoreUnavailable
@@ -31,6 +31,16 @@ class Snapshot(NamedTuple):
     files: int
     bytes: int
     """Of the files, without the tar around them."""
+    left_out: tuple[Suspicion, ...] = ()
+    """Files that are known to hold secrets, and were not asked for."""
+
+
+class _Limits(NamedTuple):
+    """What may be in a source."""
+
+    most: int
+    """Bytes."""
+    secret_in: Callable[[bytes], str]
 
 
 def make_snapshot(
@@ -40,48 +50,60 @@ def make_snapshot(
     *,
     skip: Sequence[str | os.PathLike[str]] = (),
     limit_bytes: int = LIMIT_BYTES,
+    secret_in: Callable[[bytes], str] = lambda data: "",
 ) -> Snapshot:
     """Store what a folder holds now; what is edited later changes nothing.
 
     `exclude` are patterns as in `.gitignore`, from the job file; `skip` are folders that are
     never shipped, such as the root. Every file is read once, and what was read is what is
-    hashed, searched for secrets and stored. Raises `InputError` (nothing was stored then) and
-    `StoreError`.
+    hashed, searched for secrets and stored. `secret_in` names the known secret whose value stands
+    in some bytes. Raises `InputError` (nothing was stored then) and `StoreError`.
     """
     source = os.path.realpath(folder)
     entries = walk(os.fspath(folder), exclude, [os.fspath(path) for path in skip])
     _check_size(entries, limit_bytes)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as draft:
-        files, size = _write(draft, source, entries, limit_bytes)
+        made = _write(draft, source, entries, _Limits(limit_bytes, secret_in))
         digest = _digest(draft)
         _store(store, digest, draft)
-    return Snapshot(digest, files, size)
+    return made._replace(digest=digest)
 
 
-def _write(
-    draft: IO[bytes], source: str, entries: Sequence[Entry], limit_bytes: int
-) -> tuple[int, int]:
-    """Write the tar; returns the number of files and links, and the bytes of the files."""
+def _write(draft: IO[bytes], source: str, entries: Sequence[Entry], limits: _Limits) -> Snapshot:
+    """Write the tar; returns what is in it, its digest not known yet."""
     files = size = 0
     suspicions: list[Suspicion] = []
     try:
         with tarfile.open(fileobj=draft, mode="w", format=tarfile.PAX_FORMAT) as tar:
             for entry in entries:
-                member, data = _member(source, entry, limit_bytes)
+                member, data = _member(source, entry, limits.most)
                 if member is None:
+                    continue
+                suspicion = _suspicion(entry, data, limits)
+                if suspicion is not None:
+                    suspicions.append(suspicion)
                     continue
                 files += entry.kind != "folder"
                 size += len(data)
-                _refuse_growth(size, limit_bytes)
-                suspicion = suspect(entry.path, data) if entry.kind == "file" else None
-                if suspicion is not None:
-                    suspicions.append(suspicion)
+                _refuse_growth(size, limits.most)
                 tar.addfile(member, io.BytesIO(data) if data else None)
     except OSError as error:
         raise StoreUnavailable(f"no room for a snapshot: {error.strerror or error}") from error
-    if suspicions:
-        raise _secrets(suspicions)
-    return files, size
+    inside = [one for one in suspicions if not one.is_whole]
+    if inside:
+        raise _secrets(inside)
+    return Snapshot("", files, size, tuple(suspicions))
+
+
+def _suspicion(entry: Entry, data: bytes, limits: _Limits) -> Suspicion | None:
+    if entry.kind != "file" or entry.is_asked_for:
+        return None
+    found = suspect(entry.path, data)
+    if found is None and (name := limits.secret_in(data)):
+        lines = data.split(b"\n")
+        row = next((n for n, line in enumerate(lines, 1) if limits.secret_in(line)), 1)
+        found = Suspicion(entry.path, row, f"the value of {name}")
+    return found
 
 
 def _member(source: str, entry: Entry, limit_bytes: int) -> tuple[tarfile.TarInfo | None, bytes]:

@@ -9,9 +9,11 @@ import re
 import shutil
 import tarfile
 import tempfile
+from contextlib import suppress
 from typing import Protocol
 
-from phalanx.errors import StoreError, StoreUnavailable
+from phalanx.errors import SourceDamaged, StoreUnavailable
+from phalanx.owned import make_folder, problem_of
 from phalanx.snapshot.keys import snapshot_key
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -25,23 +27,23 @@ def unpack(store: _Reads, digest: str, into: str | os.PathLike[str]) -> str:
     """The folder `<into>/<digest>` with the snapshot's files; tasks of one host share it.
 
     Nothing is written before the whole digest is right. Whoever finishes first makes the folder;
-    a folder that is there is taken as it is. Raises `StoreError` (missing, damaged, unsafe) and
-    `StoreUnavailable` (no room).
+    a folder of ours that is there is taken as it is. Raises `SourceDamaged` (missing, altered,
+    unsafe) and `StoreUnavailable` (no room).
     """
     if not _DIGEST.fullmatch(digest):
-        raise StoreError(f"{digest!r} is no snapshot's digest")
+        raise SourceDamaged(f"{digest!r} is no snapshot's digest")
     final = os.path.join(os.fspath(into), digest)
-    if os.path.isdir(final):
+    if _is_there(final):
         return final
     data = store.get_blob(snapshot_key(digest))
     if data is None:
-        raise StoreError(f"the snapshot {digest} is not in the root")
+        raise SourceDamaged(f"the snapshot {digest} is not in the root")
     if hashlib.sha256(data).hexdigest() != digest:
-        raise StoreError(f"the snapshot {digest} is damaged: its digest is wrong")
+        raise SourceDamaged(f"the snapshot {digest} is damaged: its digest is wrong")
     try:
         _place(data, digest, final)
     except OSError as error:
-        if os.path.isdir(final):
+        if _is_there(final):
             return final
         raise StoreUnavailable(
             f"the snapshot {digest} cannot be unpacked: {error.strerror or error}"
@@ -49,10 +51,20 @@ def unpack(store: _Reads, digest: str, into: str | os.PathLike[str]) -> str:
     return final
 
 
+def _is_there(final: str) -> bool:
+    """Raises `SourceDamaged` when something stands there that we did not unpack."""
+    problem = problem_of(final)
+    if problem:
+        raise SourceDamaged(f"{final} is not the unpacked source: {problem}")
+    return os.path.isdir(final)
+
+
 def _place(data: memoryview, digest: str, final: str) -> None:
     """Raises `OSError` also when somebody else was faster; the folder is there then."""
     parent, prefix = os.path.dirname(final), f".{digest[:16]}."
-    os.makedirs(parent, 0o700, exist_ok=True)
+    # The folder above is the job's own: it is not made anew once somebody has removed it.
+    with suppress(FileExistsError):
+        os.mkdir(parent, 0o700)
     draft = tempfile.mkdtemp(prefix=prefix, dir=parent)
     try:
         _extract(data, draft)
@@ -76,27 +88,31 @@ def _extract(data: memoryview, draft: str) -> None:
                 if member.issym():
                     links.append((path, member.linkname))
                 elif member.isdir():
-                    os.makedirs(path, exist_ok=True)
+                    make_folder(path)
                 elif member.isreg() and not member.issparse():
                     content = tar.extractfile(member)
                     _write_file(path, content.read() if content else b"", member.mode & 0o700)
                 else:
-                    raise StoreError(f"the snapshot holds {member.name!r}, which is no plain file")
+                    raise SourceDamaged(
+                        f"the snapshot holds {member.name!r}, which is no plain file"
+                    )
+        _link(draft, links)
     except tarfile.TarError as error:
-        raise StoreError(f"the snapshot is no archive: {error}") from error
-    _link(draft, links)
+        raise SourceDamaged(f"the snapshot is no archive: {error}") from error
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise SourceDamaged("the snapshot names one place twice") from error
 
 
 def _safe_path(draft: str, name: str) -> str:
     parts = name.split("/")
     if not name or name.startswith("/") or "\0" in name or set(parts) & {"", ".", ".."}:
-        raise StoreError(f"the snapshot holds the unsafe name {name!r}")
+        raise SourceDamaged(f"the snapshot holds the unsafe name {name!r}")
     return os.path.join(draft, *parts)
 
 
 def _write_file(path: str, content: bytes, mode: int) -> None:
     """Durable before the rename: after a crash of the host no file may be found cut short."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_folder(os.path.dirname(path))
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(fd, "wb") as file:
         file.write(content)
@@ -107,14 +123,19 @@ def _write_file(path: str, content: bytes, mode: int) -> None:
 
 def _link(draft: str, links: list[tuple[str, str]]) -> None:
     for path, target in links:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        above = os.path.dirname(path)
+        if os.path.realpath(above) != os.path.join(
+            os.path.realpath(draft), os.path.relpath(above, draft)
+        ).removesuffix("/."):
+            raise SourceDamaged("the snapshot holds a link below another link")
+        make_folder(above)
         os.symlink(target, path)
     inside = os.path.realpath(draft) + os.sep
     for path, target in links:
         is_inside = (os.path.realpath(path) + os.sep).startswith(inside)
         if os.path.isabs(target) or not is_inside:
             name = os.path.relpath(path, draft)
-            raise StoreError(f"the snapshot holds the link {name!r}, which leaves its folder")
+            raise SourceDamaged(f"the snapshot holds the link {name!r}, which leaves its folder")
 
 
 def _sync_folder(path: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from phalanx.errors import InputError
-from phalanx.snapshot.ignore import DEFAULTS, Rule, is_ignored, read_rules
+from phalanx.snapshot.ignore import DEFAULTS, Rule, is_asked_for, is_ignored, read_rules
 
 IGNORE_FILES = (".gitignore", ".phalanxignore")
 MAX_ENTRIES = 100_000
@@ -23,6 +23,8 @@ class Entry(NamedTuple):
     size: int = 0
     target: str = ""
     """Of a link: where it leads, relative to the link's folder."""
+    is_asked_for: bool = False
+    """A rule of ours, no `.gitignore`, ships it by name: then it may hold secrets too."""
 
 
 class _Rules(NamedTuple):
@@ -47,20 +49,24 @@ def walk(folder: str, exclude: Sequence[str], skip: Collection[str]) -> list[Ent
     defaults, own = read_rules(DEFAULTS), read_rules(exclude)
     skipped = {os.path.realpath(path) for path in skip}
     found: list[Entry] = []
-    waiting = [("", _Rules())]
+    waiting = [("", _Rules(), False)]
     while waiting:
-        base, rules = waiting.pop()
+        base, rules, is_below_asked = waiting.pop()
         children = list(_children(source, base))
         rules = rules.with_files_of(source, base)
         for entry in children:
             ordered = (*defaults, *rules.git, *rules.own, *own)
-            if is_ignored(ordered, entry.path, entry.kind == "folder"):
+            is_folder = entry.kind == "folder"
+            if is_ignored(ordered, entry.path, is_folder):
                 continue
-            if entry.kind == "folder":
+            ours = (*rules.own, *own)
+            is_asked = is_below_asked or is_asked_for(ours, entry.path, is_folder)
+            entry = entry._replace(is_asked_for=is_asked)
+            if is_folder:
                 whole = os.path.join(source, entry.path)
                 if whole in skipped or os.path.exists(os.path.join(whole, "pyvenv.cfg")):
                     continue
-                waiting.append((entry.path + "/", rules))
+                waiting.append((entry.path + "/", rules, is_asked))
             found.append(entry)
         if len(found) > MAX_ENTRIES:
             raise InputError(

@@ -26,6 +26,7 @@ from phalanx.spec.fields import (
 from phalanx.spec.life import (
     Checkpoint,
     Elastic,
+    Evidence,
     Hang,
     InitFrom,
     Limits,
@@ -118,6 +119,9 @@ class JobSpec(Part):
     )
     init_from: InitFrom | None = Field(
         default=None, description="Weights, or a step of another job, to begin from."
+    )
+    evidence: Evidence | None = Field(
+        default=None, description="How long logs and evidence are kept."
     )
     target: Target | None = Field(default=None, description="Where the job runs.")
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from phalanx.errors import InputError, SpecError
+from phalanx.spec.exposed import Exposed, exposed
 from phalanx.spec.job import JobSpec
 from phalanx.spec.kinds import KINDS, RUNS, foreign, foreign_text
 from phalanx.spec.located import decode, read
-from phalanx.spec.places import BYTES_MAX, Document
+from phalanx.spec.places import BYTES_MAX, Document, dotted
 from phalanx.spec.refusal import refusal
 from phalanx.spec.sets import Change, apply, parse
 from phalanx.spec.suggest import near
@@ -58,9 +59,23 @@ def check(document: Document, sets: Sequence[str] = ()) -> LoadedSpec:
     value = apply(document.value, changes)
     _check_kind(value, document, changes)
     try:
-        return LoadedSpec(JobSpec.model_validate(value), document)
+        spec = JobSpec.model_validate(value)
     except ValidationError as error:
         raise refusal(error, document, value, changes) from None
+    found = exposed(value)
+    if found is not None:
+        raise _exposed(found, document, changes)
+    return LoadedSpec(spec, document)
+
+
+def _exposed(found: Exposed, document: Document, changes: Sequence[Change]) -> InputError:
+    said = f"is {found.what}, and would stand in the job's record"
+    hint = f"write secrets: {{{found.name}: {{env: {found.name}}}}} and read that variable"
+    for change in changes:
+        if found.path[: len(change.path)] == change.path:
+            return change.refusal(f"the value {said}", hint)
+    at = document.place(found.path)
+    return SpecError(f"{dotted(found.path)} {said}", file=document.file, at=at, hint=hint)
 
 
 def _bytes(path: Path, name: str) -> bytes:

@@ -59,7 +59,9 @@ class Resources(Part):
         default=None, gt=0, le=4096, description="CPUs of each node (default 1)."
     )
     memory: Size | None = Field(
-        default=None, description="Memory of each node, such as 64GiB (default 2GiB)."
+        default=None,
+        description="Memory of each node, such as 64GiB (default 2GiB). Target local ends a rank "
+        "of a task that uses more than is written here; without it nothing is enforced.",
     )
     efa: Truth | None = Field(
         default=None, description="Use Elastic Fabric Adapters between nodes (default false)."

@@ -45,6 +45,8 @@ class Rule(Part):
         for index, failure in enumerate(self.on):
             if failure in FINAL:
                 raise Wrong(f"nothing restarts after {failure.value}", "remove it", ("on", index))
+            if failure is FailureClass.RESIZED:
+                raise Wrong("Resized is no failure", "remove it", ("on", index))
         return self
 
 

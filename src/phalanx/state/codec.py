@@ -14,11 +14,18 @@ from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from phalanx.errors import ObjectDamaged
 from phalanx.frozen import field_names
 
 T = TypeVar("T")
 Builder = Callable[[Any], Any]
 _AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
+_LEAVES: dict[Any, frozenset[type]] = {
+    str: frozenset({str}),
+    int: frozenset({int}),
+    bool: frozenset({bool}),
+    float: frozenset({int, float}),
+}
 
 
 def dumps(value: Any) -> bytes:
@@ -27,12 +34,15 @@ def dumps(value: Any) -> bytes:
 
 
 def loads(kind: type[T], data: bytes) -> T:
-    """The value that `dumps` wrote. Raises `ValueError` when the bytes are something else."""
+    """The value that `dumps` wrote.
+
+    Raises `ObjectDamaged`, which is a `ValueError` too, when the bytes are something else.
+    """
     try:
         key: Any = kind
         value: T = _parsed(key, data)
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not a {kind.__name__}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ObjectDamaged(f"not a {kind.__name__}: {error}") from error
     return value
 
 
@@ -75,14 +85,34 @@ def _builder(kind: Any) -> Builder | None:
         return _tuple_builder(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
+    if kind in _LEAVES:
+        return _leaf_builder(kind)
     return None if field_names(kind) is None else _class_builder(kind)
+
+
+def _leaf_builder(kind: Any) -> Builder:
+    """Whatever somebody else wrote under the root, a text is a text and a number a number."""
+    allowed, name = _LEAVES[kind], kind.__name__
+
+    def same(raw: Any) -> Any:
+        if raw.__class__ not in allowed:
+            raise TypeError(f"{raw.__class__.__name__} where {name} should be")
+        return raw
+
+    return same
 
 
 def _tuple_builder(args: tuple[Any, ...]) -> Builder:
     if len(args) == 2 and args[1] is Ellipsis:
         item = _builder(args[0])
-        return tuple if item is None else lambda raw: tuple(map(item, raw))
-    return lambda raw: tuple(build(arg, one) for arg, one in zip(args, raw, strict=True))
+        return lambda raw: tuple(_items(raw) if item is None else map(item, _items(raw)))
+    return lambda raw: tuple(build(arg, one) for arg, one in zip(args, _items(raw), strict=True))
+
+
+def _items(raw: Any) -> Any:
+    if raw.__class__ is not list and raw.__class__ is not tuple:
+        raise TypeError(f"{raw.__class__.__name__} where a list should be")
+    return raw
 
 
 def _class_builder(kind: Any) -> Builder:

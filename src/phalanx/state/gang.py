@@ -117,6 +117,23 @@ class End:
 
 
 @frozen
+class Pace:
+    """How long one rank's own work takes in a step, without waiting for the others."""
+
+    rank: int
+    steps: int = 0
+    """Steps of the newest whole block that were measured."""
+    own_ns: int = 0
+    """Median over that block."""
+    spread_ns: int = 0
+    """Median distance from it."""
+    all_steps: int = 0
+    """Steps measured in all whole blocks of the attempt."""
+    all_ns: int = 0
+    """Their medians, each times its steps, summed up."""
+
+
+@frozen
 class Beat:
     """Progress of one agent's ranks; overwritten, a hint for people and for hang finding."""
 
@@ -171,3 +188,5 @@ class LedgerEntry:
     """Store clock at the start of the agent's process; 0 when not known: `start_ns` then."""
     closed: bool = True
     """False for an entry that a killed agent left open and its successor estimated."""
+    paces: tuple[Pace, ...] = ()
+    """Of the ranks that measured theirs."""

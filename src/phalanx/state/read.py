@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, TypeVar
 
+from phalanx.errors import ObjectDamaged
 from phalanx.names import Keys
 from phalanx.state import codec
 from phalanx.state.gang import End, Head, Member, World
@@ -50,7 +51,7 @@ def read_record(store: Reader, keys: Keys) -> Versioned | None:
     found = store.read(keys.record)
     if found is None:
         return None
-    return Versioned(codec.loads(Record, found.data), found.version)
+    return Versioned(_loaded(Record, found.data, keys.record), found.version)
 
 
 def read_head(store: Reader, keys: Keys) -> tuple[Head | None, str | None]:
@@ -58,13 +59,14 @@ def read_head(store: Reader, keys: Keys) -> tuple[Head | None, str | None]:
     found = store.read(keys.head)
     if found is None:
         return None, None
-    return codec.loads(Head, found.data), found.version
+    return _loaded(Head, found.data, keys.head), found.version
 
 
 def read_world(store: Reader, keys: Keys, attempt: int) -> World | None:
     """The frozen agreement of an attempt, or None."""
     found = store.read(keys.world(attempt))
-    return codec.loads(World, found.data) if found is not None else None
+    key = keys.world(attempt)
+    return _loaded(World, found.data, key) if found is not None else None
 
 
 def read_members(store: Reader, keys: Keys, attempt: int) -> tuple[Member, ...]:
@@ -78,5 +80,14 @@ def read_ends(store: Reader, keys: Keys, attempt: int) -> tuple[End, ...]:
 
 
 def _read_all(store: Reader, prefix: str, kind: type[T]) -> tuple[T, ...]:
-    found = (store.read(f"{prefix}/{name}") for name in store.list(prefix))
-    return tuple(codec.loads(kind, f.data) for f in found if f is not None)
+    keys = [f"{prefix}/{name}" for name in store.list(prefix)]
+    found = [(key, store.read(key)) for key in keys]
+    return tuple(_loaded(kind, f.data, key) for key, f in found if f is not None)
+
+
+def _loaded(kind: type[T], data: bytes, key: str) -> T:
+    try:
+        return codec.loads(kind, data)
+    except ObjectDamaged as error:
+        hint = "somebody else changed it; objects of a root are not edited by hand"
+        raise ObjectDamaged(f"{key}: {error.message}", hint=hint) from error

@@ -23,6 +23,18 @@ class Seat:
     launched_ns: int | None = None
     seen_alive: bool = False
     """A task of this try was observed alive: from now on its absence means it is lost."""
+    alive_ns: int | None = None
+    """Store time of that first sight, until the incarnation's instance time is booked."""
+    parked: bool = False
+    """Given up for now: the world of this attempt does without the slot."""
+    falls: int = 0
+    """Times in a row that it was given up soon after it had been taken in."""
+    since_ns: int = 0
+    """Store time at which it was given up or taken in, or its last try came to nothing."""
+    because: str = ""
+    """Why it is given up, or why it could not be launched: for people."""
+    refused: bool = False
+    """The target refused this launch for good."""
 
 
 @frozen
@@ -61,6 +73,14 @@ class StopRequest:
 
 
 @frozen
+class PauseRequest:
+    """Somebody asked the job to rest; taken away again to let it go on."""
+
+    at_ns: int
+    reason: str = ""
+
+
+@frozen
 class Record:
     """The truth about one job. Facts that can be observed again are not in it."""
 
@@ -91,7 +111,7 @@ class Record:
     """Checkpoints that a rank could not read: no world may name them again."""
     stop: StopRequest | None = None
     ending: Phase | None = None
-    """The terminal phase that waits until nothing of the job lives any more."""
+    """The terminal phase, or Paused, that waits until nothing of the job lives any more."""
     ending_since_ns: int = 0
     cause: Cause | None = None
     """Why the job failed, once it has."""
@@ -101,8 +121,38 @@ class Record:
     """Empty sweeps in a row after the terminal phase."""
     swept_ns: int = 0
     ended_ns: int | None = None
+    pause: PauseRequest | None = None
+    """The job is to rest, or rests, until this is taken away."""
+    paused_since_ns: int | None = None
+    """Store time since which the job rests; None while it does not."""
+    paused_ns: int = 0
+    """Rests that are over, summed up."""
+    last_save: bool = False
+    """The ranks save one step before they end, if they have the time."""
+    instance_ns: int = 0
+    """Instance time of incarnations that are over; those that live are counted from their seats."""
+    warned: tuple[str, ...] = ()
+    """Limits of which somebody was told that they are nearly reached."""
     protocol: int = PROTOCOL
+    quorum_ns: int | None = None
+    """Store time at which enough nodes for a world were first seen in this attempt, but not all."""
+    growing: str | None = None
+    """A slot is ready to come back: what HEAD named then ('' for nothing); the next commit
+    opens the next attempt. None: nobody is ready."""
+    resized_ns: int = 0
+    """Store time of the last change of the number of nodes."""
+
+    @property
+    def active(self) -> tuple[Seat, ...]:
+        """Seats that take part in this attempt, in the order of slots."""
+        return tuple(seat for seat in self.seats if not seat.parked)
 
     def seat(self, slot: int) -> Seat:
         """The seat of a slot."""
         return self.seats[slot]
+
+    @property
+    def is_settled(self) -> bool:
+        """Swept, and nothing left to decide: ended, or paused until somebody asks for more."""
+        is_resting = self.phase is Phase.PAUSED and self.pause is not None and self.stop is None
+        return (self.phase.is_terminal or is_resting) and self.sweeps >= 2

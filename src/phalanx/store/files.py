@@ -11,6 +11,7 @@ A version is told as number, time and inode, so that a folder that was removed a
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _LAST = 99_999_999
+LARGEST_OBJECT = 256 << 20
+"""Bytes of an object that is read whole; blobs, which are mapped, may be larger."""
 
 
 class FilesObjects:
@@ -38,24 +41,33 @@ class FilesObjects:
     for a bad key; every writing one `StoreUnfit`.
     """
 
-    def __init__(self, root: str | PathLike[str], *, sync: Sync = os.fsync) -> None:
-        """`sync` makes one open file or folder durable; nothing is announced before it returns."""
+    def __init__(
+        self, root: str | PathLike[str], *, sync: Sync = os.fsync, anchor: str = ""
+    ) -> None:
+        """`sync` makes one open file or folder durable; nothing is announced before it returns.
+
+        `anchor` is a mutable object: once it is not there any more, no folder is made for others.
+        """
         self.root = os.path.abspath(os.fspath(root))
-        self._folders = Folders(self.root, sync)
+        self._folders = Folders(self.root, sync, anchor)
         self._drafts = Drafts(self._folders)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], *, make: bool = False) -> FilesObjects:
+    def open(
+        cls, path: str | PathLike[str], *, make: bool = False, anchor: str = ""
+    ) -> FilesObjects:
         """The root at `path`; with `make` it is made, probed and cleaned of old drafts.
 
+        What works for one job gives the key of its record as `anchor`, so that a job or root that
+        somebody removes does not come back as empty folders.
         Raises `StoreUnavailable` when it is missing, `StoreUnfit` when its file system is.
         """
-        objects = cls(path)
+        objects = cls(path, anchor=anchor)
         if make:
             with refusing(objects.root):
                 _make_root(objects.root)
                 objects._drafts.folder()
-        objects._folders.find("")
+        objects._folders.find(anchor)
         return objects
 
     def probe(self) -> None:
@@ -183,9 +195,7 @@ class FilesObjects:
             above, _, new = key.rpartition("/")
             folder = self._folders.make(above)
             try:
-                os.link(
-                    name, new, src_dir_fd=held.fd, dst_dir_fd=folder.fd, follow_symlinks=False
-                )
+                os.link(name, new, src_dir_fd=held.fd, dst_dir_fd=folder.fd, follow_symlinks=False)
             except FileExistsError:
                 raise StoreConflict(f"{folder.path}/{new}: exists already") from None
             except FileNotFoundError:
@@ -285,6 +295,8 @@ def _read(fd: int, number: int) -> Found:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise OSError(None, "it is neither a file nor a folder")
+        if seen.st_size > LARGEST_OBJECT:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         data = os.read(fd, seen.st_size + 1)
         while more := os.read(fd, 1 << 20):
             data += more

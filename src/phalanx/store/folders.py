@@ -123,10 +123,13 @@ class Folder(Descriptor):
 class Folders:
     """The folders below one root."""
 
-    def __init__(self, root: str, sync: Sync = os.fsync) -> None:
-        """`sync` makes one open file or folder durable."""
+    def __init__(self, root: str, sync: Sync = os.fsync, anchor: str = "") -> None:
+        """`sync` makes an open file or folder durable. Without the folder `anchor` none is made."""
         self.root = root
         self.sync = sync
+        self.anchor = anchor
+        self._held: Folder | None = None
+        """The anchor as first seen: open, so that no other can have its number."""
         self._kept: dict[str, Folder] = {}
 
     def path(self, key: str) -> str:
@@ -162,6 +165,7 @@ class Folders:
             folder = self.find(prefix)
             if folder is not None:
                 return folder
+            self._need_anchor()
             above, _, name = prefix.rpartition("/")
             try:
                 os.mkdir(name, 0o700, dir_fd=self.make(above).fd)
@@ -172,12 +176,26 @@ class Folders:
             hint="move away the file that stands there, or stop what keeps removing the folder",
         )
 
+    def _need_anchor(self) -> None:
+        """Raises `StoreUnavailable` when the anchor is gone, or another stands in its place."""
+        if not self.anchor:
+            return
+        found, held = self.find(self.anchor), self._held
+        # A file system that was mounted again has another device number, but the same inodes.
+        if found is None or (held is not None and held.identity[1] != found.identity[1]):
+            raise StoreUnavailable(
+                f"{self.path(self.anchor)}: it was removed",
+                hint="what belonged to it ends by itself",
+            )
+
     def adopt(self, prefix: str, fd: int, parent: Folder) -> Folder:
         """Keep a folder that was opened by name in `parent`."""
         folder = Folder(fd, self.path(prefix), parent, self.sync)
         for old in list(self._kept)[: max(0, len(self._kept) + 1 - _KEPT)]:
             self._kept.pop(old, None)
         self._kept[prefix] = folder
+        if prefix == self.anchor and self._held is None:
+            self._held = folder
         return folder
 
     def _open_root(self) -> Folder:

@@ -25,6 +25,7 @@ _SAYS = {
         "another file system is mounted below the root",
         "a root must lie on one file system: mount that one at the root itself",
     ),
+    errno.EFBIG: ("no object of phalanx is so large", "somebody else wrote it: move it away"),
     errno.ENAMETOOLONG: ("the path is too long", "choose a root with a shorter path"),
     errno.EMFILE: ("too many open files", "raise the limit with `ulimit -n`"),
     errno.ENFILE: ("the machine has too many open files", "raise fs.file-max"),

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any
 
-from phalanx.checkpoint.manifest import Piece
+from phalanx.checkpoint.manifest import REPLICATED, Piece
 from phalanx.errors import InputError
 from phalanx.train import values
 from phalanx.train.environment import every_of, surroundings
@@ -59,8 +59,16 @@ class Checkpointer:
             if os.environ.get("RANK", "0") == "0":
                 say("not started by phalanx: progress is not reported, nothing is saved or resumed")
             return
+        if here.is_elastic:
+            _check_elastic(state, per_rank)
         self._rank = Rank(here, here.every if every is None else every_of(every))
+        self._rank.watch(state)
         atexit.register(self._rank.at_exit)
+
+    def watch(self, state: Mapping[str, Any]) -> None:
+        """Time this rank's work on modules and optimizers that were made after this object."""
+        if self._rank is not None:
+            self._rank.watch(state)
 
     def restore(self) -> int:
         """Bring the state to the checkpoint that all ranks resume from; returns its step.
@@ -73,7 +81,8 @@ class Checkpointer:
         if rank is None:
             return 0
         values.try_out(self.state)
-        self._done, saved = rank.restore(self._placements)
+        modules = [name for name, value in self.state.items() if values.takes_weights(value)]
+        self._done, saved = rank.restore(self._placements, modules)
         for name in self._placements:
             if name in saved:
                 values.put_back(self.state, name, saved[name])
@@ -155,6 +164,16 @@ class Phase:
         trace: TracebackType | None,
     ) -> None:
         self._checkpointer.phase("train")
+
+
+def _check_elastic(state: Mapping[str, Any], per_rank: Collection[str]) -> None:
+    """Pieces of one number of ranks fit no other: such a job has a fixed number of nodes."""
+    for name in per_rank:
+        if values.placement(name, state[name], (), ()) == REPLICATED:
+            raise InputError(
+                f"state[{name!r}] has a piece on every rank, so this job cannot change its size",
+                hint="write a fixed number of nodes, such as nodes: 4",
+            )
 
 
 def _check_names(state: object, per_rank: Collection[str], replicated: Collection[str]) -> None:

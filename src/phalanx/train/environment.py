@@ -39,8 +39,12 @@ class Surroundings:
     """Where the agent listens for datagrams; empty when it does not."""
     resume: str = ""
     """Checkpoint that the world named; empty to start fresh."""
+    init_from: str = ""
+    """Where the weights lie that the job began from; empty when it began from nothing."""
     every: Every = Every()
     total_steps: int | None = None
+    is_elastic: bool = False
+    """Whether a later attempt may have another number of ranks."""
 
 
 def every_of(value: int | float | str) -> Every:
@@ -57,9 +61,17 @@ def every_of(value: int | float | str) -> Every:
 
 
 def surroundings(env: Mapping[str, str]) -> Surroundings | None:
-    """What the environment tells; None outside phalanx. Raises `InputError` when it is broken."""
-    if not env.get("PHALANX_JOB") or not env.get("PHALANX_ROOT"):
+    """What the environment tells; None outside phalanx. Raises `InputError` when it is broken.
+
+    A command of `phalanx exec` is outside: it looks like a rank, but the gang does not know it.
+    """
+    if not env.get("PHALANX_JOB") or not env.get("PHALANX_ROOT") or env.get("PHALANX_EXEC"):
         return None
+    if env.get("PHALANX_CHECKPOINT_MODE") == "watch":
+        raise InputError(
+            "Checkpointer cannot be used with checkpoint.mode watch",
+            hint="write mode: api in the job file, or let the script save by itself",
+        )
     resume = env.get("PHALANX_RESUME", "")
     if resume and split_checkpoint_name(resume) is None:
         raise InputError(f"PHALANX_RESUME={resume!r} is no checkpoint's name")
@@ -73,8 +85,10 @@ def surroundings(env: Mapping[str, str]) -> Surroundings | None:
         notice_file=_beside(env, "notice"),
         socket=env.get("PHALANX_AGENT_SOCKET", ""),
         resume=resume,
+        init_from=env.get("PHALANX_INIT_FROM", ""),
         every=every_of(env.get("PHALANX_SAVE_EVERY") or "auto"),
         total_steps=_whole(env, "PHALANX_TOTAL_STEPS", 0) or None,
+        is_elastic=bool(env.get("PHALANX_MAX_WORLD_SIZE")),
     )
 
 

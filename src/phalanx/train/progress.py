@@ -34,6 +34,8 @@ class Progress:
         self.train_ns = 0
         self.stall_ns = 0
         self.saving = False
+        self.pace = ""
+        """JSON of the rank's `Pace`, once there is one."""
         self._metrics = "{}"
         self._metrics_ns: int | None = None
         self._shown_ns = 0
@@ -43,13 +45,17 @@ class Progress:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
             self._fd = os.open(path, flags, 0o600)
 
-    def note(self, metrics: Mapping[str, Any], now_ns: int, must: bool = False) -> None:
-        """Keep the metrics' values, when the last ones are old enough or they `must` be."""
+    def note(self, metrics: Mapping[str, Any], now_ns: int, must: bool = False) -> bool:
+        """Keep the metrics' values, when the last ones are old enough or they `must` be.
+
+        Returns whether they were read, which waits for their device.
+        """
         last = self._metrics_ns
         if not metrics or (not must and last is not None and now_ns - last < METRICS_EVERY_NS):
-            return
+            return False
         self._metrics_ns = now_ns
         self._metrics = _text(metrics)
+        return True
 
     def written(self) -> None:
         """A background write has ended: say so without claiming a new step."""
@@ -60,11 +66,12 @@ class Progress:
         """Write the file. A folder that is gone is not the script's trouble."""
         self._shown_ns = now_ns
         total = "null" if self.total is None else self.total
+        pace = f'"pace":{self.pace},' if self.pace else ""
         text = (
             f'{{"step":{self.step},"total":{total},"phase":{json.dumps(self.phase)},'
             f'"metrics":{self._metrics},"first_ns":{self.first_ns},"train_ns":{self.train_ns},'
             f'"stall_ns":{self.stall_ns},"saving":{"true" if self.saving else "false"},'
-            f'"at_ns":{now_ns}}}'
+            f'{pace}"at_ns":{now_ns}}}'
         )
         if self._fd >= 0:
             try:

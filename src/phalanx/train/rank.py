@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from phalanx.checkpoint.find import read_head
@@ -15,8 +16,12 @@ from phalanx.store.store import Store
 from phalanx.store.writer import writer_id
 from phalanx.train import agreement, randomness
 from phalanx.train.agreement import Agreement, Mute, Word
+from phalanx.train.beginning import Beginning
 from phalanx.train.environment import Every, Surroundings
+from phalanx.train.flushing import flush_all
+from phalanx.train.metrics import MetricsFile
 from phalanx.train.notices import Notices
+from phalanx.train.pace import PaceMeter
 from phalanx.train.progress import Progress
 from phalanx.train.restoring import RANDOM, Checkpoint
 from phalanx.train.saving import Outlet, Saver
@@ -42,12 +47,18 @@ class Rank:
         self._here = here
         self._clock = clock or SystemClock()
         self._keys = Keys(here.job)
-        self._store = Store(FilesObjects.open(here.root), writer_id())
+        record = self._keys.record
+        anchor = record if os.path.isdir(f"{here.root}/{record}") else ""
+        self._store = Store(FilesObjects.open(here.root, anchor=anchor), writer_id())
         self._line = AgentLine(here.socket)
         self._saver = Saver(here, Outlet(self._store, self._keys, self._line, self._clock))
         self._schedule = Schedule(every)
         self._agreement: Agreement | None = None
         self._progress = Progress(here.progress_file, here.total_steps)
+        self._metrics = MetricsFile(
+            f"{here.root}/{self._keys.metrics_file(here.rank)}", here.attempt
+        )
+        self._pace = PaceMeter(here.rank, self._clock)
         self._notices = Notices(here.notice_file)
         self._is_for_notice = False
         self._cost_ms = 0
@@ -58,16 +69,27 @@ class Rank:
         self._saver.when_written = self._progress.written
         self._progress.show(self._mark_ns)
 
+    def watch(self, state: Mapping[str, Any]) -> None:
+        """Time this rank's own work, to be compared with the others'; alone there are none."""
+        if self._here.world_size > 1:
+            self._pace.watch(state)
+
     @property
     def index(self) -> int:
         """Global rank."""
         return self._here.rank
 
-    def restore(self, placements: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
-        """(steps done, saved values by name). Ends the process when it cannot be read."""
+    def restore(
+        self, placements: Mapping[str, str], modules: Sequence[str] = ()
+    ) -> tuple[int, dict[str, Any]]:
+        """(steps done, saved values by name). Ends the process when it cannot be read.
+
+        Before the first commit: what the job file's `init_from` gives, for `modules` only unless
+        everything is taken.
+        """
         name = self._here.resume
         if not name:
-            return 0, {}
+            return self._begin(placements, modules) if self._here.init_from else (0, {})
         self.phase("restore")
         try:
             checkpoint = Checkpoint(self._store, self._keys, name)
@@ -81,6 +103,22 @@ class Rank:
             raise self._end(because, UNREADABLE_EXIT) from None
         self._saved_step, self._saved_name = checkpoint.manifest.step, name
         return checkpoint.manifest.step, saved
+
+    def _begin(
+        self, placements: Mapping[str, str], modules: Sequence[str]
+    ) -> tuple[int, dict[str, Any]]:
+        self.phase("restore")
+        try:
+            place = (self._here.rank, self._here.world_size)
+            beginning = Beginning(self._store, self._keys, place)
+            values = beginning.values(placements, modules)
+        except CheckpointUnreadable as error:
+            raise self._end(f"init_from cannot be read: {error.line()}") from None
+        origin = beginning.origin
+        if self.index == 0:
+            say(f"begins with {origin.words()}")
+        self._saved_step = origin.first_step or None
+        return origin.first_step, values
 
     def _wanted(self, checkpoint: Checkpoint, placements: Mapping[str, str]) -> dict[str, str]:
         saved = checkpoint.placements
@@ -106,6 +144,7 @@ class Rank:
         if random_states is not None:
             randomness.restore(random_states)
         self._progress.step = self._saved_step or 0
+        self._metrics.resumed(self._progress.step, self._clock.wall_ns())
         self._mark_ns = self._clock.monotonic_ns()
         self.phase("train")
         if self._here.total_steps is not None and self._progress.step >= self._here.total_steps:
@@ -117,6 +156,7 @@ class Rank:
         if self._progress.phase == "train":
             self._progress.train_ns += now_ns - self._mark_ns
         self._mark_ns = now_ns
+        self._pace.begin(now_ns)
         self._progress.phase = name
         self._progress.show(now_ns)
 
@@ -130,7 +170,11 @@ class Rank:
         progress.step = done
         progress.first_ns = progress.first_ns or now_ns
         progress.saving = self._saver.busy
-        progress.note(metrics, now_ns, must=done == self._here.total_steps)
+        self._pace.stepped(done, now_ns)
+        progress.pace = self._pace.text
+        self._metrics.note(done, metrics, self._clock.wall_ns())
+        if progress.note(metrics, now_ns, must=done == self._here.total_steps):
+            self._metrics.flush()
         progress.show(now_ns)
         return self._is_due(done, now_ns)
 
@@ -209,6 +253,8 @@ class Rank:
     def save(self, collect: Callable[[int], Mapping[str, Any]], layout: tuple[Piece, ...]) -> None:
         """Copy the state, then write it in the background. Raises `StateUnsupported`."""
         begun_ns = self._clock.monotonic_ns()
+        self._metrics.flush()
+        flush_all()
         self._saver.wait()  # a save due by count does not skip: it waits for the one before
         waited_ns = self._clock.monotonic_ns()
         done = self._progress.step
@@ -233,6 +279,7 @@ class Rank:
                 self._decline("the ranks have no process group, so they cannot agree on a step")
             self._agreement.say(self._wish(now_ns), self._saver.busy, self._cost_ms)
         self._mark_ns = self._clock.monotonic_ns()
+        self._pace.begin(self._mark_ns)
 
     def is_last(self, done: int) -> bool:
         """Whether this is the job's last step."""
@@ -252,6 +299,7 @@ class Rank:
         self.finished = True
         if self._agreement is not None:
             self._agreement.close()
+        self._metrics.flush()
         self.phase("save")
         self._saver.wait()
         self._progress.saving = False
@@ -292,4 +340,6 @@ class Rank:
 
     def at_exit(self) -> None:
         """The interpreter ends: let the write that is under way finish."""
+        self._metrics.flush()
+        flush_all()
         self._saver.wait()

@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from phalanx.checkpoint.equal import Opened, is_equal
 from phalanx.checkpoint.manifest import PER_RANK, Manifest
-from phalanx.checkpoint.reading import load_manifest, open_shard
-from phalanx.checkpoint.shard import Shard
+from phalanx.checkpoint.ranks import RANDOM, open_rank
+from phalanx.checkpoint.reading import load_manifest
 from phalanx.checkpoint.untree import decode
 from phalanx.errors import CheckpointError, CheckpointUnreadable
 from phalanx.names import Keys
 from phalanx.store.store import Store
 
-RANDOM = "phalanx.random"
-"""Name under which each rank keeps its random generators."""
+__all__ = ["RANDOM", "Checkpoint"]
 
 
 class Checkpoint:
     """A committed checkpoint as one rank of a world of `world_size` reads it."""
 
-    def __init__(self, store: Store, keys: Keys, name: str) -> None:
-        """Raises `CheckpointUnreadable`, or `StoreError` when the root refuses."""
+    def __init__(self, store: Store, keys: Keys, name: str, folder: str = "") -> None:
+        """`folder` is where it lies, else among the job's own.
+
+        Raises `CheckpointUnreadable`, or `StoreError` when the root refuses.
+        """
         self.name = name
         self._store = store
-        self._folder = keys.checkpoint(name)
+        self._folder = folder or keys.checkpoint(name)
         self.manifest: Manifest = load_manifest(store, self._folder, name)
-        self._opened: dict[int, tuple[Shard, dict[str, Any]]] = {}
+        self._opened: dict[int, Opened] = {}
 
     @property
     def placements(self) -> Mapping[str, str]:
@@ -63,44 +66,18 @@ class Checkpoint:
             raise CheckpointUnreadable(f"{self.name}, rank {rank}: {error.message}") from error
         return values
 
-    def _open(self, rank: int) -> tuple[Shard, dict[str, Any]]:
+    def _open(self, rank: int) -> Opened:
         """One rank's shard and the nodes of its values."""
         if rank not in self._opened:
-            files = self.manifest.parts[rank].shards
-            if len(files) != 1:
-                raise CheckpointUnreadable(f"{self.name}: rank {rank} has {len(files)} files")
-            shard = open_shard(self._store, self._folder, files[0])
-            tree = shard.tree()
-            nodes = tree.get("dict") if type(tree) is dict else None
-            if type(nodes) is not dict:
-                raise CheckpointUnreadable(f"{self.name}: the state of rank {rank} is no dict")
-            self._opened[rank] = shard, nodes
+            self._opened[rank] = open_rank(self._store, self._folder, self.manifest, rank)
         return self._opened[rank]
 
     def _demand_equal(self, name: str) -> None:
         """Values that every rank wrote are one value when all wrote the same."""
-        first, nodes = self._open(0)
-        for rank in range(1, self.manifest.world_size):
-            other, others = self._open(rank)
-            node = nodes.get(name)
-            if node != others.get(name) or not _same_bytes(first, other, node):
-                raise CheckpointError(
-                    f"state[{name!r}] differs between the {self.manifest.world_size} ranks of "
-                    f"{self.name}, so another number of ranks cannot take it",
-                    hint="resume with as many ranks as saved it",
-                )
-
-
-def _same_bytes(one: Shard, other: Shard, node: Any) -> bool:
-    known = set(one.names) & set(other.names)
-    return all(one.bytes(name) == other.bytes(name) for name in _entries(node) if name in known)
-
-
-def _entries(node: Any) -> list[str]:
-    """Names of all entries below a node, and strings of the state that look like one."""
-    if type(node) is list:
-        return [name for item in node for name in _entries(item)]
-    if type(node) is not dict:
-        return []
-    own = [node["entry"]] if type(node.get("entry")) is str else []
-    return own + [name for item in node.values() for name in _entries(item)]
+        ranks = [self._open(rank) for rank in range(self.manifest.world_size)]
+        if not is_equal(ranks, name):
+            raise CheckpointError(
+                f"state[{name!r}] differs between the {self.manifest.world_size} ranks of "
+                f"{self.name}, so another number of ranks cannot take it",
+                hint="resume with as many ranks as saved it; an elastic job needs equal state",
+            )

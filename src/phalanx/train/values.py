@@ -40,6 +40,17 @@ def unwrapped(value: Any) -> Any:
             return value
 
 
+def is_module(value: Any) -> bool:
+    """Whether a value is a torch module, wrapped or not."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(unwrapped(value), torch.nn.Module)
+
+
+def takes_weights(value: Any) -> bool:
+    """Whether a value is a module, or stands for one that a framework makes later."""
+    return is_module(value) or bool(getattr(value, "phalanx_weights", False))
+
+
 def placement(name: str, value: Any, per_rank: Collection[str], replicated: Collection[str]) -> str:
     """Whether rank 0 alone writes a value, or every rank its own.
 
@@ -99,6 +110,7 @@ def put_back(state: dict[str, Any], name: str, saved: Any) -> None:
     where = f"state[{name!r}]"
     try:
         if _has_state_dict(value):
+            saved = with_tied(value, saved)
             _fits_module(value, saved, where)
             value.load_state_dict(saved)
         elif _generator(value):
@@ -167,6 +179,26 @@ def _fill(value: Any, saved: Any, where: str) -> None:
         value.update(saved)
     else:
         value.extend(saved)
+
+
+def with_tied(value: Any, saved: Any) -> Any:
+    """`saved` with every name of the module's tied tensors: files of weights name them once."""
+    if not is_module(value) or not isinstance(saved, Mapping):
+        return saved
+    here: Mapping[str, Any] = value.state_dict()
+    missing = [key for key in here if key not in saved and hasattr(here[key], "data_ptr")]
+    if not missing:
+        return saved
+    there = {_geometry(here[key]): saved[key] for key in here if key in saved}
+    tied = {key: there[_geometry(here[key])] for key in missing if _geometry(here[key]) in there}
+    return {**saved, **tied}
+
+
+def _geometry(value: Any) -> Any:
+    """Equal for two tensors that are one; another value is like itself only."""
+    if not hasattr(value, "data_ptr") or not value.numel():
+        return id(value)
+    return value.data_ptr(), tuple(value.shape), value.stride(), value.dtype
 
 
 def _fits_module(value: Any, saved: Any, where: str) -> None:

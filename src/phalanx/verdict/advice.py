@@ -116,6 +116,12 @@ ADVICE: dict[FailureClass, Advice] = {
         "Decides nothing without it, and goes on when it is back.",
         "Check the path or bucket, its space and the access to it.",
     ),
+    FailureClass.SOURCE_DAMAGED: Advice(
+        "The source that was shipped with the job is missing, was altered, or holds what no source "
+        "may hold.",
+        "Runs none of it and fails the job: every task would find the same.",
+        "Find out who can write to the root; run the job file again to ship the source anew.",
+    ),
     FailureClass.NO_PROGRESS: Advice(
         "Several attempts in a row ended without a newer committed step.",
         "Ends the job: trying again costs and changes nothing.",
@@ -136,6 +142,18 @@ ADVICE: dict[FailureClass, Advice] = {
         "Phalanx stopped it, because a sibling ended or the job was over.",
         "Nothing: such an ending is never a cause.",
         "Nothing; look at the first cause.",
+    ),
+    FailureClass.BAD_COMMAND: Advice(
+        "The command, or one that it runs, is not to be found (exit code 127) or cannot be "
+        "executed (126), and no step was ever finished.",
+        "Fails the job at once: another try would run the same command.",
+        "Mend the command, its PATH or the file's mode; `phalanx exec` shows what a slot sees.",
+    ),
+    FailureClass.RESIZED: Advice(
+        "An elastic job went on with another number of nodes: no failure.",
+        "Opens an attempt with the nodes that there are, from the last committed checkpoint; "
+        "counts neither as a restart nor as an attempt without progress.",
+        "Nothing; `phalanx why` names the slots that do not take part, and why.",
     ),
     FailureClass.UNKNOWN: Advice(
         "Nothing tells why it ended.",

@@ -161,6 +161,8 @@ def _of_agent(end: End, failure: FailureClass) -> Candidate:
 
 def _of_rank(end: End, rank: RankEnd) -> Candidate:
     failure = classify_rank(rank) or FailureClass.UNKNOWN
+    if failure is FailureClass.BAD_COMMAND and end.step > 0:
+        failure = FailureClass.NON_ZERO_EXIT  # the same command has worked before
     says = last_words(rank.error)
     return Candidate(
         tier=tier_of(failure, says),

@@ -97,6 +97,10 @@ KILLED_WITH_CODE = 128
 """A shell or a container runtime reports death by signal n as exit code 128 + n."""
 
 
+CANNOT_RUN = frozenset({126, 127})
+"""A shell's exit codes for a command that cannot be executed, or is not to be found."""
+
+
 def classify_rank(end: RankEnd) -> FailureClass | None:
     """The class of one rank's ending; None when it exited 0.
 
@@ -113,7 +117,10 @@ def classify_rank(end: RankEnd) -> FailureClass | None:
     told = classify_text(end.error)
     if told is not None:
         return told
-    return FailureClass.UNKNOWN if end.exit_code is None else FailureClass.NON_ZERO_EXIT
+    if end.exit_code is None:
+        return FailureClass.UNKNOWN
+    is_bad = end.exit_code in CANNOT_RUN and end.step == 0
+    return FailureClass.BAD_COMMAND if is_bad else FailureClass.NON_ZERO_EXIT
 
 
 def classify_text(text: str) -> FailureClass | None:

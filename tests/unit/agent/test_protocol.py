@@ -25,8 +25,9 @@ from phalanx.agent.protocol import (
 )
 from phalanx.clock import SECOND_NS
 from phalanx.frozen import replace
-from phalanx.state.gang import Head
-from phalanx.state.record import StopRequest
+from phalanx.plan.lineage import Origin
+from phalanx.state.gang import Head, World
+from phalanx.state.record import Record, StopRequest
 from phalanx.words import FailureClass, Outcome, Phase
 from tests.support.records import JOB, T0, end, member, record, world
 
@@ -134,6 +135,15 @@ class TestTowardAWorld:
         assert (move.world.checkpoint, move.world.checkpoint_step) == ("0000000010-0", 10)
         assert [m.slot for m in move.world.members] == [0, 1]
 
+    def test_before_a_commit_the_world_begins_where_the_job_began(self) -> None:
+        for take, first in (("weights", 0), ("all", 40)):
+            origin = Origin(take, job="base-1", checkpoint="0000000040-0", step=40)
+            made = record()
+            job = replace(made, plan=replace(made.plan, init_from=origin))
+            move = decide(me(complete_since_ns=0), Seen(job, BOTH, head=Head(0)), 0)
+            assert isinstance(move, Freeze)
+            assert (move.world.checkpoint, move.world.checkpoint_step) == (None, first)
+
     def test_a_head_of_a_newer_attempt_means_give_up(self) -> None:
         seen = sight(members=BOTH, head=Head(1, None))
         assert isinstance(decide(me(complete_since_ns=0), seen, 0), Wait)
@@ -208,3 +218,49 @@ class TestBowingOut:
         assert isinstance(decide(departing, Seen(record(attempt=1)), 0), StopRanks)
         broken = sight(world=world(), ends=(end(1, Outcome.FAILED, exit_code=1),))
         assert isinstance(decide(departing, broken, 0), StopRanks)
+
+
+class TestStandingBy:
+    """Three slots, the middle one parked."""
+
+    def job(self) -> Record:
+        made = record(3)
+        seats = tuple(replace(s, parked=s.slot == 1) for s in made.seats)
+        return replace(made, plan=replace(made.plan, min_nodes=2), seats=seats)
+
+    def test_a_parked_agent_gets_ready_and_waits(self) -> None:
+        seen = Seen(self.job(), world=World(0, (member(0), member(2))))
+        assert isinstance(decide(me(1, attempt=None), seen, 0), Prepare)
+        assert isinstance(decide(me(1, ready=None), seen, 0), Prepare)
+        assert decide(me(1), seen, 0) == Join(member(1))
+        assert isinstance(decide(me(1), replace(seen, members=(member(1),)), 0), Wait)
+
+    def test_one_that_cannot_get_ready_leaves(self) -> None:
+        failed = me(1, ranks=Ranks.ENDED, end=end(1, Outcome.FAILED, exit_code=1))
+        assert isinstance(decide(failed, Seen(self.job()), 0), Leave)
+
+    def test_it_leaves_when_it_is_told_to_or_the_job_ends(self) -> None:
+        assert isinstance(decide(me(1, asked_to_leave=True), Seen(self.job()), 0), Leave)
+        over = replace(self.job(), ending=Phase.SUCCEEDED)
+        assert isinstance(decide(me(1), Seen(over), 0), Leave)
+
+    def test_nobody_waits_for_it_and_it_is_in_no_world(self) -> None:
+        members, head = (member(0), member(1), member(2)), Head(0, None)
+        seen = Seen(self.job(), members, head=head)
+        move = decide(noticed(me(0), seen, 0), seen, 0)
+        assert isinstance(move, Freeze)
+        assert [m.slot for m in move.world.members] == [0, 2]
+        alone = Seen(self.job(), members[:2], head=head)
+        assert isinstance(decide(noticed(me(0), alone, 0), alone, 0), Wait)
+
+    def test_the_turn_to_freeze_goes_by_the_position_among_those_that_take_part(self) -> None:
+        seen = Seen(self.job(), (member(0), member(2)), head=Head(0, None))
+        waiting = replace(me(2), complete_since_ns=0)
+        early = decide(waiting, seen, int(0.9 * FREEZE_STEP_S * SECOND_NS))
+        assert isinstance(early, Wait)
+        assert isinstance(decide(waiting, seen, int(FREEZE_STEP_S * SECOND_NS)), Freeze)
+
+    def test_its_ending_breaks_no_attempt(self) -> None:
+        world_of_two = World(0, (member(0), member(2)))
+        ends = (end(1, Outcome.FAILED, exit_code=1),)
+        assert isinstance(decide(at_work(), Seen(self.job(), (), world_of_two, ends), 0), Wait)

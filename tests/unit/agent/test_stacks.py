@@ -147,3 +147,14 @@ Current thread 0x00007f0b (most recent call first):
 def test_what_dumps_say(text: str, stuck: str, place: str) -> None:
     assert stacks.stuck_in(os.getpid(), text) == stuck
     assert stacks.where(text) == place
+
+
+def test_the_rest_of_an_older_dump_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
+    rest = '  File "/venv/phalanx/agent/rank_main.py", line 41 in run_script\n'
+    begun = 'Thread 0x00007f0a (most recent call first):\n  File "/job/train.py", line 3 in save\n'
+    assert not stacks.is_whole(rest + begun)
+    assert stacks.is_whole(rest + COLLECTIVE)
+    (tmp_path / "stacks").write_text(rest + COLLECTIVE)
+    assert stacks.read_stacks(str(tmp_path), 0.0) == rest + COLLECTIVE
+    assert stacks.read_stacks(str(tmp_path), 0.0, len(rest)) == COLLECTIVE
+    assert stacks.read_stacks(str(tmp_path), 0.0, 10**6) == rest + COLLECTIVE

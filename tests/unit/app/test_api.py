@@ -23,7 +23,7 @@ def made(tmp_path: Path) -> MadeRoot:
     return MadeRoot(tmp_path / "root")
 
 
-@pytest.mark.parametrize("verb", ["status", "why", "ledger", "checkpoints"])
+@pytest.mark.parametrize("verb", ["status", "why", "ledger", "metrics", "checkpoints"])
 def test_reading_functions_return_the_object_of_the_verb(made: MadeRoot, verb: str) -> None:
     ended_job(made)
     view = getattr(phalanx, verb)("gpt", root=str(made.path))

@@ -9,6 +9,7 @@ from phalanx.app.events import events
 from phalanx.app.jobs import Job
 from phalanx.app.look import Look
 from phalanx.app.root import open_root
+from phalanx.plan.lineage import Origin
 from phalanx.state.gang import Head, Member, World
 from phalanx.state.record import Record, Seat
 from phalanx.words import Phase
@@ -55,6 +56,15 @@ def test_a_world_is_told_once_for_each_attempt(see):
     before, after = see(FIRST), see(FIRST, world=world)
     assert events(before, after) == ["attempt 0: 2 ranks agreed to go on from the beginning"]
     assert events(after, after) == []
+
+
+def test_a_world_says_what_the_job_begins_from(see):
+    origin = Origin("all", job="base-1", checkpoint="0000000040-0", step=40)
+    first = replace(FIRST, plan=replace(FIRST.plan, init_from=origin))
+    world = World(0, (Member(0, 0, 0, "127.0.0.1", 1, ranks=1),), checkpoint_step=40)
+    assert events(see(first), see(first, world=world)) == [
+        "attempt 0: 1 rank agreed to go on from everything of step 40 of base-1"
+    ]
 
 
 def test_whoever_comes_late_hears_what_has_happened(see):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phalanx.app.ledger import LABELS, Facts, Live, compute
-from phalanx.state.gang import LedgerEntry, World
+from phalanx.state.gang import LedgerEntry, Pace, World
 from phalanx.state.record import PastAttempt, Seat
 from phalanx.words import Phase
 from tests.support.made_root import KILLED, SECOND, T0, plan, record
@@ -123,6 +123,13 @@ def test_a_job_without_any_sign_of_life_has_no_ratio():
 
 
 NS = st.integers(0, 40 * SECOND)
+PACES = st.builds(
+    Pace,
+    rank=st.integers(0, 5),
+    all_steps=st.integers(0, 300),
+    all_ns=st.integers(0, 300) | NS,
+    spread_ns=st.integers(0, 10**6),
+)
 ENTRIES = st.builds(
     LedgerEntry,
     slot=st.integers(0, 2),
@@ -138,6 +145,7 @@ ENTRIES = st.builds(
     idle_ns=NS,
     end_ns=st.one_of(st.just(0), NS.map(lambda ns: T0 + ns)),
     born_ns=st.one_of(st.just(0), NS.map(lambda ns: T0 + ns)),
+    paces=st.lists(PACES, max_size=2).map(tuple),
 )
 
 

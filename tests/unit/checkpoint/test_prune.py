@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phalanx.checkpoint.find import choose, names
-from phalanx.checkpoint.prune import Pruned, Rules, prunable, prune
+from phalanx.checkpoint.prune import Pruned, Rules, may_go, prunable, prune
 from phalanx.state.gang import Head
 from tests.support.saves import Saves
 
@@ -66,4 +66,18 @@ def test_first_the_mark_then_the_deletion(tmp_path: Path) -> None:
     assert prune(saves.store, saves.keys, eager, [first]) == Pruned(deleted=(second,))
     assert names(saves.store, saves.keys) == (third, first)
     assert not saves.path(second, "").exists()
+    assert choose(saves.store, saves.keys, saves.head(), [third]).name == first
+
+
+def test_a_gap_that_a_person_made_does_not_cost_what_lies_before_it(tmp_path: Path) -> None:
+    parents = {A: None, B: A, D: C}
+    assert prunable(parents, (), Head(0, D), 3, ()) == ()
+    assert prunable(parents, (), Head(0, D), 2, ()) == (A,)
+    saves = Saves(tmp_path)
+    first, second, third = (saves.committed(step) for step in (10, 20, 30))
+    chosen = Rules(keep=1, wait_ns=0, only=frozenset([second]))
+    assert may_go(saves.store, saves.keys, chosen, ()) == (second,)
+    assert prune(saves.store, saves.keys, chosen, ()) == Pruned(retired=(second,))
+    assert prune(saves.store, saves.keys, chosen, ()) == Pruned(deleted=(second,))
+    assert names(saves.store, saves.keys) == (third, first)
     assert choose(saves.store, saves.keys, saves.head(), [third]).name == first

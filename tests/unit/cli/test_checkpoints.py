@@ -4,11 +4,15 @@ import json
 
 import pytest
 
+from phalanx.checkpoint.find import names
 from phalanx.checkpoint.manifest import Manifest, Part, ShardFile
 from phalanx.names import Keys, checkpoint_name
+from phalanx.plan.lineage import Origin
 from phalanx.state.codec import dumps
 from phalanx.state.gang import Head
-from tests.support.made_root import MadeRoot, ended_job, record
+from phalanx.words import Phase
+from tests.support.made_root import MadeRoot, ended_job, plan, record
+from tests.support.saves import Saves
 
 NAME = checkpoint_name(40, 0)
 
@@ -95,8 +99,73 @@ def test_a_checkpoint_whose_manifest_is_gone_still_has_a_status(phalanx, made):
     assert view["checkpoint"] == {"step": 200, "attempt": 1, "committed_at": None}
 
 
-@pytest.mark.parametrize("verb", ["restore", "prune"])
-def test_verbs_of_a_later_release_say_what_there_is(phalanx, made, verb):
-    answer = phalanx("checkpoints", verb, "gpt-1")
-    assert answer.code == 2
-    assert "this release has `checkpoints list` and `verify` only" in answer.err
+def test_a_job_says_what_it_began_from(phalanx, made):
+    made.drive("gpt-1")
+    origin = Origin(job="base-2", checkpoint=NAME, step=40, digest="d")
+    made.put(record(plan=plan(init_from=origin)))
+    save(made)
+    view = json.loads(phalanx("checkpoints", "gpt-1", "--json").out)
+    assert view["init_from"]["job"] == "base-2"
+    said = "the weights of step 40 of base-2"
+    assert f"the job began from {said}" in phalanx("checkpoints", "gpt-1").out
+    assert json.loads(phalanx("status", "gpt-1", "--json").out)["init_from"]["step"] == 40
+    assert f"began from  {said}" in phalanx("status", "gpt-1").out
+
+
+def saved_steps(made, *steps):
+    """An ended job with committed steps of real files, `job-1`."""
+    saves = Saves(made.path.parent)
+    made.put(record("job-1", phase=Phase.SUCCEEDED, attempt=0))
+    for step in steps:
+        saves.committed(step)
+    return saves
+
+
+def test_restore_writes_plain_files_outside_the_root(phalanx, made, tmp_path):
+    saved_steps(made, 10, 20)
+    to = tmp_path / "out"
+    view = json.loads(phalanx("checkpoints", "restore", "job", "--to", str(to), "--json").out)
+    assert (view["schema"], view["step"], view["to"]) == ("phalanx.restore/1", 20, str(to))
+    assert view["files"] == ["phalanx.json"]
+    about = json.loads((to / "phalanx.json").read_text())
+    assert about["values"]["step"] == {"file": None, "value": 20}
+    named = ("--checkpoint", checkpoint_name(10, 0), "--to", str(tmp_path / "named"))
+    assert "step 10 of job-1 is in" in phalanx("checkpoints", "restore", "job-1", *named).out
+    for words, says in (
+        (("--to", str(to)), "not empty"),
+        (("--to", str(made.path / "x")), "inside the root"),
+        (("--to", str(tmp_path / "y"), "--step", "30"), "has no checkpoint of step 30"),
+        (("--to", str(tmp_path / "y"), "--checkpoint", NAME), f"has no checkpoint {NAME}"),
+        (("--to", str(tmp_path / "y"), "--step", "1", "--checkpoint", NAME), "exclude each other"),
+    ):
+        answer = phalanx("checkpoints", "restore", "job-1", *words)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert says in answer.err
+
+
+def test_prune_says_what_goes_and_what_stays(phalanx, made):
+    saves = saved_steps(made, 10, 20, 30, 40)
+    words = ("checkpoints", "prune", "job-1", "--keep", "2")
+    assert phalanx(*words, "--dry-run").out.splitlines()[-1] == "2 stay"
+    assert "would go" in phalanx(*words, "--dry-run").out
+    view = json.loads(phalanx(*words, "--json").out)
+    assert view["schema"] == "phalanx.prune/1"
+    assert [item["step"] for item in view["pruned"]] == [10, 20]
+    assert names(saves.store, saves.keys) == tuple(view["kept"])
+    assert phalanx(*words).out == "nothing to prune; 2 stay\n"
+    refused = phalanx("checkpoints", "prune", "job-1", "--keep", "1", "--step", "30")
+    assert (refused.code, "exclude each other" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [["--root", "R", "verify", "R"], ["--json", "--root=R", "job"]])
+def test_options_may_stand_before_the_word(phalanx, made, words):
+    saved_steps(made, 10)
+    answer = phalanx("checkpoints", *(word.replace("R", str(made.path)) for word in words))
+    assert answer.code == 0
+    assert checkpoint_name(10, 0) in answer.out
+
+
+def test_without_a_word_it_says_what_there_is(phalanx):
+    answer = phalanx("checkpoints")
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "takes a JOB, or list, verify, prune, restore" in answer.err

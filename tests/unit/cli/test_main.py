@@ -84,8 +84,8 @@ def test_help_lists_the_verbs_in_the_order_of_a_jobs_life(phalanx):
         (("status",), "Missing argument 'JOB' (see `phalanx status --help`)"),
         (("status", "a", "--wat"), "No such option"),
         (("logs", "a", "--tail", "-1"), "--tail"),
-        (("checkpoints", "verify"), "takes one PATH"),
-        (("checkpoints", "list", "a", "b"), "takes one JOB"),
+        (("checkpoints", "verify"), "Missing argument 'PATH'"),
+        (("checkpoints", "list", "a", "b"), "unexpected extra argument (b)"),
         (("completion", "tcsh"), "tcsh"),
     ],
 )

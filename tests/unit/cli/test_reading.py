@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from phalanx.plan.job import JobPlan
-from phalanx.state.gang import LedgerEntry
+from phalanx.state.gang import Beat, LedgerEntry
 from phalanx.state.record import Record
 from phalanx.words import Phase
 from tests.support.made_root import KILLED, SECOND, T0, ended_job, record, running_job
@@ -35,6 +36,14 @@ def test_status_json_has_the_members_of_the_contract(phalanx, made):
     assert past["first_cause"]["evidence"] == "ends/1.0: rank 1 was killed by signal 9"
     assert past["resumed_from_step"] == 40
     assert view["verdict"] is None
+
+
+def test_a_loss_that_is_nan_is_null_and_read_as_nan(phalanx, made):
+    running_job(made)
+    made.beat("gpt-1", Beat(0, 0, 1, 80, 200, metrics=(("loss", math.nan), ("rate", 0.5))))
+    view = json.loads(phalanx("status", "gpt-1", "--json").out)
+    assert view["metrics"] == {"loss": None, "rate": 0.5}
+    assert "80/200 (40 %), loss nan, rate 0.5" in phalanx("status", "gpt-1").out
 
 
 def test_status_text_is_made_for_people_and_has_no_colour_in_a_pipe(phalanx, made):
@@ -71,14 +80,14 @@ def test_a_missing_root_and_a_root_of_another_release_are_refused(phalanx, tmp_p
     assert "folders only" in answer.err
 
 
-@pytest.mark.parametrize("verb", ["status", "why", "ledger", "checkpoints", "logs"])
+@pytest.mark.parametrize("verb", ["status", "why", "ledger", "metrics", "checkpoints", "logs"])
 def test_a_job_that_nobody_drives_gets_a_controller(phalanx, made, starts, verb):
     made.put(record())
     assert phalanx(verb, "gpt-1").code == 0
     assert starts == ["gpt-1"]
 
 
-@pytest.mark.parametrize("verb", ["status", "why", "ledger", "checkpoints", "logs"])
+@pytest.mark.parametrize("verb", ["status", "why", "ledger", "metrics", "checkpoints", "logs"])
 def test_a_driven_or_ended_job_is_left_alone(phalanx, made, starts, verb):
     running_job(made, "gpt-1")
     ended_job(made, "gpt-2")
@@ -92,13 +101,13 @@ def test_ps_lists_all_jobs_without_tasks_and_history(phalanx, made):
     view = json.loads(phalanx("ps", "--json").out)
     assert view["schema"] == "phalanx.ps/1"
     assert [(j["job"], j["phase"]) for j in view["jobs"]] == [
-        ("gpt-1", "Running"),
         ("gpt-2", "Succeeded"),
+        ("gpt-1", "Running"),
     ]
     assert not {"tasks", "history"} & set(view["jobs"][0])
     text = phalanx("ps").out.splitlines()
     assert text[0].split()[:2] == ["JOB", "PHASE"]
-    assert text[2].split()[:3] == ["gpt-2", "Succeeded", "200/200"]
+    assert text[1].split()[:3] == ["gpt-2", "Succeeded", "200/200"]
 
 
 def test_ps_of_an_empty_root(phalanx, made):

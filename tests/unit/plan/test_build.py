@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from phalanx.errors import PlanError
+from phalanx.frozen import replace
 from phalanx.plan.build import build_plan, exclude_of, source_of
 from phalanx.plan.job import JobPlan, RestartRule
 from phalanx.plan.restarts import restart_rules
@@ -35,7 +36,8 @@ def test_the_defaults_that_the_fields_describe_are_the_ones_of_the_plan() -> Non
         "limits: {max_runtime: 30d, max_waiting: 24h, no_progress: 5}\nnotify: []\n"
         "target: {kind: local}\n"
     )
-    assert said == plan()
+    # A limit of memory holds only where somebody wrote one.
+    assert said == replace(plan(), memory_limit_mib=2048)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,11 @@ def test_source_and_exclude() -> None:
     assert source_of(spec("image: x\nsource: .\n")) == "."
     assert exclude_of(spec()) == (".git", "*.pt")
     assert exclude_of(spec("exclude: []\n")) == ()
+    watched = "checkpoint: {mode: watch, dir: ./out/run}\n"
+    assert exclude_of(spec(watched)) == (".git", "*.pt", "/out/run")
+    inside = f"working_directory: src\nexclude: []\n{watched}"
+    assert exclude_of(spec(inside)) == ("/src/out/run",)
+    assert exclude_of(spec("exclude: []\ncheckpoint: {mode: watch, dir: .}\n")) == ()
 
 
 def first(rules: tuple[RestartRule, ...], failure: FailureClass) -> RestartRule:
@@ -132,28 +139,24 @@ def test_own_rules_come_first_in_their_order() -> None:
             "this release runs target local; ecs comes with a later one (set target.kind=local)",
         ),
         (
-            "nodes: {min: 2, max: 4}",
-            "nodes 2 to 4: this release keeps the number of nodes fixed"
-            " (write nodes: 2 or nodes: 4)",
+            "nodes: {min: 2, max: 4}\nranks_per_node: 2\nelastic: {global_batch: 7}",
+            "elastic.global_batch 7: up to 8 ranks would have less than a sample each"
+            " (make it larger, or lower nodes.max)",
         ),
         (
-            "checkpoint: {mode: watch, dir: out}",
-            "checkpoint.mode watch: this release does not commit what a framework writes"
-            " (use phalanx.train in the script and mode: api)",
+            "notify: [{command: [tell]}, {sns: 'arn:aws:sns:eu-west-1:1:t'}]",
+            "notify[1].sns: target local cannot publish to SNS topics"
+            " (use webhook, or a command that publishes)",
         ),
         (
-            "notify: [{webhook: 'https://x.test'}]",
-            "notify: this release sends no messages (remove it, and use phalanx wait in a script)",
+            "init_from: {weights: 's3://b/weights?token=x'}",
+            "init_from.weights: target local reads files and folders only, not s3://"
+            " (fetch it first, and name the folder)",
         ),
         (
-            "init_from: {job: b}",
-            "init_from: this release begins every job from nothing"
-            " (remove it, and load the weights in the script)",
-        ),
-        (
-            "limits: {max_instance_hours: 5}",
-            "limits.max_instance_hours: this release does not count them"
-            " (remove it, and set limits.max_runtime)",
+            "init_from: {job: b}\ncheckpoint: {mode: watch, dir: out}",
+            "init_from.job: with checkpoint.mode watch phalanx loads nothing into a framework"
+            " (write it out with `phalanx checkpoints restore`, and name init_from.weights)",
         ),
         (
             "secrets: {A: {env: A}, T: {ssm: x}}",
@@ -190,3 +193,24 @@ def test_promises_that_cannot_be_kept(more: str, line: str) -> None:
 
 def test_equal_ends_of_a_range_are_a_fixed_number() -> None:
     assert plan("nodes: {min: 3, max: 3}\n").nodes == 3
+
+
+def test_a_range_of_nodes() -> None:
+    made = plan("nodes: {min: 2, max: 4}\n")
+    assert (made.fewest, made.nodes, made.is_elastic, made.last_call_s) == (2, 4, True, 10.0)
+    assert (made.grow_after_s, made.global_batch) == (None, None)
+    named = "elastic: {last_call: 30s, grow_after: 5m, global_batch: 64}\n"
+    full = plan(f"nodes: {{min: 2, max: 4}}\n{named}")
+    assert (full.last_call_s, full.grow_after_s, full.global_batch) == (30.0, 300.0, 64)
+
+
+def test_a_range_of_one_number_is_fixed() -> None:
+    made = plan("nodes: {min: 3, max: 3}\n")
+    assert (made.fewest, made.nodes, made.is_elastic, made.min_nodes) == (3, 3, False, 0)
+
+
+def test_an_elastic_job_needs_devices_for_its_fewest_nodes() -> None:
+    gpus = "resources: {accelerator: 'gpu:2'}\n"
+    assert plan(f"nodes: {{min: 1, max: 4}}\n{gpus}", 2).nodes == 4
+    with pytest.raises(PlanError, match="needs 4 GPUs"):
+        plan(f"nodes: {{min: 2, max: 4}}\n{gpus}", 2)

@@ -128,18 +128,55 @@ def test_too_big_names_what_is_big(store: FilesObjects, source: Path) -> None:
 def test_secrets_are_refused_by_place_and_never_printed(store: FilesObjects, source: Path) -> None:
     secret = "AKIA" + "Q7" * 8
     (source / "pkg" / "aws.py").write_text(f"\nKEY = '{secret}'\n")
-    (source / ".env").write_text("PASSWORD=hunter2\n")
+    (source / "own.py").write_text("a = 1\nb = 'correct horse'\n")
     with pytest.raises(InputError) as caught:
-        make_snapshot(store, source)
+        make_snapshot(store, source, secret_in=lambda data: "MINE" if b"correct" in data else "")
     line = caught.value.line()
-    assert ".env:1 looks like an environment file" in line
+    assert "own.py:2 looks like the value of MINE" in line
     assert "pkg/aws.py:2 looks like an AWS access key" in line
-    assert 'exclude: ["/.env", "/pkg/aws.py"]' in line
+    assert 'exclude: ["/own.py", "/pkg/aws.py"]' in line
     assert "secrets:" in line
     assert secret not in line
-    assert "hunter2" not in line
+    assert "correct" not in line
     assert nothing_stored(store)
-    assert names(store, source, "/.env", "/pkg/aws.py") == {"train.py", "pkg", "pkg/a.py"}
+    assert names(store, source, "/own.py", "/pkg/aws.py") == {"train.py", "pkg", "pkg/a.py"}
+
+
+def test_files_that_are_known_for_secrets_are_left_out_and_told(
+    store: FilesObjects, source: Path
+) -> None:
+    for path in (".env", ".aws/credentials", "pkg/id_rsa", "home/.cache/huggingface/token"):
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_text("PASSWORD=hunter2\n")
+    (source / "private.pem").write_text("-----BEGIN PRIVATE " + "KEY-----\n")
+    (source / "public.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    snapshot = make_snapshot(store, source)
+    files = {name for name, member in held(store, snapshot).items() if member.isreg()}
+    assert files == {"train.py", "pkg/a.py", "public.pem"}
+    assert snapshot.files == 3
+    assert [(one.path, one.what) for one in snapshot.left_out] == [
+        (".aws/credentials", "a credentials file"),
+        (".env", "an environment file"),
+        ("home/.cache/huggingface/token", "a Hugging Face token"),
+        ("pkg/id_rsa", "a private key"),
+        ("private.pem", "a private key"),
+    ]
+
+
+def test_what_is_asked_for_by_name_is_shipped(store: FilesObjects, source: Path) -> None:
+    (source / ".aws").mkdir()
+    for path in (".env", ".aws/config", "pkg/.env"):
+        (source / path).write_text("PASSWORD=hunter2\nkey = AKIA" + "Q7" * 8)
+    (source / ".gitignore").write_text("!.env\n")
+    assert {one.path for one in make_snapshot(store, source).left_out} == {
+        ".aws/config",
+        ".env",
+        "pkg/.env",
+    }
+    (source / ".phalanxignore").write_text("!/.env\n")
+    snapshot = make_snapshot(store, source, ["!.aws"])
+    assert {".env", ".aws/config"} <= set(held(store, snapshot))
+    assert [one.path for one in snapshot.left_out] == ["pkg/.env"]
 
 
 def test_links_inside_are_kept_and_made_relative(store: FilesObjects, source: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from phalanx.errors import StoreError
+from phalanx.errors import SourceDamaged
 from phalanx.snapshot.make import make_snapshot
 from phalanx.snapshot.unpack import unpack
 from phalanx.store.files import FilesObjects
@@ -115,6 +115,11 @@ UNSAFE: dict[str, Callable[[], list[tarfile.TarInfo]]] = {
         member("a", tarfile.SYMTYPE, ".."),
         member("a/evil"),
     ],
+    "link through a link": lambda: [
+        member("a", tarfile.SYMTYPE, ".."),
+        member("a/evil", tarfile.SYMTYPE, "x"),
+    ],
+    "file where a folder is": lambda: [member("a/b"), member("a")],
     "hard link": lambda: [member("a", tarfile.LNKTYPE, "/etc/passwd")],
     "device": lambda: [member("a", tarfile.CHRTYPE)],
     "pipe": lambda: [member("a", tarfile.FIFOTYPE)],
@@ -124,16 +129,16 @@ UNSAFE: dict[str, Callable[[], list[tarfile.TarInfo]]] = {
 @pytest.mark.parametrize("kind", sorted(UNSAFE))
 def test_unsafe_archives_leave_nothing(store: FilesObjects, tmp_path: Path, kind: str) -> None:
     digest = ship(store, *UNSAFE[kind]())
-    with pytest.raises(StoreError):
+    with pytest.raises(SourceDamaged):
         unpack(store, digest, tmp_path / "into")
     assert left(tmp_path / "into") == []
     assert not (tmp_path / "evil").exists()
-    assert not (tmp_path / "into" / "evil").exists()
+    assert not os.path.lexists(tmp_path / "into" / "evil")
 
 
 def test_a_file_named_twice_is_refused(store: FilesObjects, tmp_path: Path) -> None:
     digest = ship(store, member("a", size=1), member("a", size=2))
-    with pytest.raises(StoreError):
+    with pytest.raises(SourceDamaged):
         unpack(store, digest, tmp_path / "into")
     assert left(tmp_path / "into") == []
 
@@ -147,15 +152,15 @@ def test_a_wrong_digest_is_found_before_anything_is_written(
     data = bytearray(path.read_bytes())
     data[700] ^= 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match="digest is wrong"):
+    with pytest.raises(SourceDamaged, match="digest is wrong"):
         unpack(store, digest, tmp_path / "into")
     assert left(tmp_path / "into") == []
 
 
 def test_a_missing_snapshot_and_a_bad_digest_are_said(store: FilesObjects, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="not in the root"):
+    with pytest.raises(SourceDamaged, match="not in the root"):
         unpack(store, "0" * 64, tmp_path)
-    with pytest.raises(StoreError, match="no snapshot's digest"):
+    with pytest.raises(SourceDamaged, match="no snapshot's digest"):
         unpack(store, "../evil", tmp_path)
 
 
@@ -163,5 +168,36 @@ def test_bytes_that_are_no_archive(store: FilesObjects, tmp_path: Path) -> None:
     data = b"not a tar" * 200
     digest = hashlib.sha256(data).hexdigest()
     store.put_blob(f"snapshots/{digest}", [data])
-    with pytest.raises(StoreError, match="no archive"):
+    with pytest.raises(SourceDamaged, match="no archive"):
         unpack(store, digest, tmp_path / "into")
+
+
+def test_what_stands_there_instead_of_our_folder_is_not_run(
+    store: FilesObjects, tmp_path: Path
+) -> None:
+    digest = ship(store, member("a"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "into").mkdir()
+    (tmp_path / "into" / digest).symlink_to(elsewhere)
+    with pytest.raises(SourceDamaged, match="a link"):
+        unpack(store, digest, tmp_path / "into")
+    assert os.listdir(elsewhere) == []
+
+
+def test_everything_unpacked_is_private_whatever_the_umask(
+    store: FilesObjects, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    (source / "a" / "b").mkdir(parents=True)
+    (source / "a" / "b" / "run.sh").write_text("exit 0\n")
+    (source / "a" / "b" / "run.sh").chmod(0o777)
+    digest = make_snapshot(store, source).digest
+    before = os.umask(0)
+    try:
+        folder = Path(unpack(store, digest, tmp_path / "into"))
+    finally:
+        os.umask(before)
+    found = [tmp_path / "into", folder, *folder.rglob("*")]
+    assert len(found) == 5
+    assert [path for path in found if path.stat().st_mode & 0o077] == []

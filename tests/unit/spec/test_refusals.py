@@ -38,7 +38,7 @@ LINES = [
     ),
     (
         JOB + "zzz: 1\n",
-        ":4:1: a job file has no field 'zzz' (its fields are kind, name, image, command, source, launcher, nodes, ranks_per_node, resources, env, secrets, working_directory, exclude, total_steps, checkpoint, hang, stop, elastic, restart, restart_scope, warm, limits, notify, init_from, target)",
+        ":4:1: a job file has no field 'zzz' (its fields are kind, name, image, command, source, launcher, nodes, ranks_per_node, resources, env, secrets, working_directory, exclude, total_steps, checkpoint, hang, stop, elastic, restart, restart_scope, warm, limits, notify, init_from, evidence, target)",
     ),
     (
         JOB + "checkpoint: {evry: 1}\n",
@@ -164,6 +164,19 @@ LINES = [
         JOB + "checkpoint: {dir: x}\n",
         ":4:14: checkpoint.dir is for mode watch only (add mode: watch, or remove it)",
     ),
+    (
+        JOB + "checkpoint: {mode: watch, dir: /data/out}\n",
+        ":4:27: checkpoint.dir must be a folder inside the working directory (write dir: ./out)",
+    ),
+    (
+        JOB + "checkpoint: {mode: watch, dir: ../out}\n",
+        ":4:27: checkpoint.dir must be a folder inside the working directory (write dir: ./out)",
+    ),
+    (
+        JOB + "checkpoint: {mode: watch, dir: out, every: 10}\n",
+        ":4:37: checkpoint.every is for mode api: in mode watch the script decides when it saves"
+        " (remove it)",
+    ),
     (JOB + "checkpoint: {keep: 0}\n", ":4:20: checkpoint.keep must be at least 1, not 0"),
     (
         JOB + "restart:\n  - {on: [OOM], do: fail}\n",
@@ -223,10 +236,34 @@ LINES = [
         JOB + "target: {kind: kubernetes}\n",
         ":4:16: target.kind cannot be 'kubernetes' (one of local, ecs, batch, ray)",
     ),
-    (JOB + "notify: [{}]\n", ":4:10: notify[0] needs either webhook or sns"),
+    (
+        JOB + "notify: [{}]\n",
+        ":4:10: notify[0] needs exactly one of webhook, command or sns",
+    ),
+    (
+        JOB + "notify: [{webhook: 'ftp://x.test/secret'}]\n",
+        ":4:20: notify[0].webhook must begin with https:// or http://",
+    ),
+    (
+        JOB + "notify: [{webhook: 'https://me:secret@x.test/'}]\n",
+        ":4:20: notify[0].webhook must not hold a user's name (use a URL with a token in its path)",
+    ),
+    (
+        JOB + "notify: [{webhook: 'https:///secret'}]\n",
+        ":4:20: notify[0].webhook is no URL that a message can be sent to (write https://host/path)",
+    ),
+    (
+        JOB + "notify: [{command: tell me}]\n",
+        ":4:20: notify[0].command must be a list of words, not one text (write [tell, me])",
+    ),
+    (
+        JOB + "notify: [{command: [tell], on: [ended], waiting_longer_than: 5m}]\n",
+        ":4:41: notify[0].waiting_longer_than goes with waiting among notify's events"
+        " (add waiting to on)",
+    ),
     (
         JOB + "init_from: gpt-1\n",
-        ":4:12: init_from must be a mapping, not 'gpt-1' (its fields are job, step, weights)",
+        ":4:12: init_from must be a mapping, not 'gpt-1' (its fields are job, step, weights, take)",
     ),
     (
         JOB + "limits: {max_runtime: 24}\n",
@@ -297,11 +334,15 @@ LINES = [
     (JOB + "restart_scope: node\n", ":4:16: restart_scope cannot be 'node' (one of slot, gang)"),
     (JOB + "exclude: '*.pt'\n", ':4:10: exclude must be a list (write ["*.pt"])'),
     (
-        JOB + "notify: [{webhook: a, on: [done]}]\n",
-        ":4:28: notify[0].on[0] cannot be 'done' (one of ended, failed, waiting)",
+        JOB + "notify: [{command: [a], on: [done]}]\n",
+        ":4:30: notify[0].on[0] cannot be 'done' (one of ended, failed, waiting, restarted, limit)",
     ),
     (JOB + "init_from: {job: a, weights: b}\n", ":4:12: init_from needs either job or weights"),
     (JOB + "init_from: {weights: b, step: 1}\n", ":4:25: init_from.step goes with init_from.job"),
+    (
+        JOB + "init_from: {weights: b, take: all}\n",
+        ":4:25: init_from.take goes with init_from.job (remove it)",
+    ),
     (
         JOB + "target: {capacity: {market: sport}}\n",
         ":4:29: target.capacity.market cannot be 'sport' (did you mean spot?)",

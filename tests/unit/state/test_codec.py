@@ -65,7 +65,7 @@ def test_members_of_another_release() -> None:
     [b"", b"{", b"[]", b"null", b'{"job": "a"}', b'{"job":"a","plan":3,"created_ns":1}', b"\xff"],
 )
 def test_something_else_is_a_value_error(data: bytes) -> None:
-    with pytest.raises(ValueError, match="[a-z]"):
+    with pytest.raises(ValueError, match=r"[a-z]"):
         codec.loads(Record, data)
 
 

@@ -211,13 +211,14 @@ def test_successors_are_kept(root: Path) -> None:
 
 def test_more_folders_than_are_kept_open(root: Path) -> None:
     objects = FilesObjects(root)
+    before = len(os.listdir("/proc/self/fd"))
     for n in range(200):
         objects.replace(f"jobs/a-{n + 1}/record", b"%d" % n, None)
     for n in range(200):
         found = objects.get(f"jobs/a-{n + 1}/record")
         assert found is not None
         assert found.data == b"%d" % n
-    assert len(os.listdir("/proc/self/fd")) < 150
+    assert len(os.listdir("/proc/self/fd")) - before < 150
 
 
 # --- remains ----------------------------------------------------------------------------------
@@ -470,3 +471,32 @@ def test_import_stays_light() -> None:
         (sys.executable, "-I", "-S", "-c", code), capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_what_works_for_a_removed_job_makes_no_folder_of_it_anew(root: Path, how: str) -> None:
+    FilesObjects(root).replace("jobs/a-1/record", b"1", None)
+    agent = FilesObjects.open(root, anchor="jobs/a-1/record")
+    agent.put_new("jobs/a-1/members/0.0", b"x")
+    FilesObjects(root).delete("jobs/a-1")
+    if how == "replaced":
+        FilesObjects(root).replace("jobs/a-1/record", b"1", None)
+    writes: list[Callable[[], object]] = [
+        lambda: agent.put_new("jobs/a-1/ends/0.0", b"x"),
+        lambda: agent.beat("jobs/a-1/beats/0.0", b"x"),
+        lambda: agent.replace("jobs/a-1/checkpoints/HEAD", b"x", None),
+        lambda: agent.watch().cover(["jobs/a-1/attempts/0"]),
+    ]
+    for write in writes:
+        with pytest.raises(StoreUnavailable, match="it was removed"):
+            write()
+    assert FilesObjects(root).list("jobs/a-1") == (("record",) if how == "replaced" else ())
+
+
+def test_a_job_that_was_never_there_is_not_begun_by_what_works_for_it(root: Path) -> None:
+    controller = FilesObjects.open(root, anchor="jobs/a-1/record")
+    with pytest.raises(StoreUnavailable, match="it was removed"):
+        controller.beat("jobs/a-1/controller", b"x")
+    assert os.listdir(root) == ["tmp"]
+    FilesObjects(root).replace("jobs/a-1/record", b"1", None)
+    controller.beat("jobs/a-1/controller", b"x")

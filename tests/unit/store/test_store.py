@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from phalanx.errors import StoreUnavailable, StoreUnclear, StoreUnfit
+from phalanx.errors import StoreConflict, StoreUnavailable, StoreUnclear, StoreUnfit
 from phalanx.store.base import Found
 from phalanx.store.files import FilesObjects
 from phalanx.store.store import Store
 from phalanx.store.writer import writer_id
+from tests.support.stores import Lossy
 
 
 @pytest.fixture
@@ -104,3 +105,29 @@ def test_what_a_root_lacks_is_told(objects: FilesObjects) -> None:
         bare.beat("a", b"x")
     with pytest.raises(StoreUnfit, match="blobs"):
         bare.get_blob("a")
+
+
+class Plain(Lossy):
+    """A root that keeps blobs and cannot link them."""
+
+    def __init__(self, objects: FilesObjects) -> None:
+        super().__init__(objects, iter(()))
+        self.put_blob = objects.put_blob
+        self.get_blob = objects.get_blob
+        self.delete = objects.delete
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_blob_outlives_its_first_key(objects: FilesObjects, links: bool) -> None:
+    store = Store(objects if links else Plain(objects), "me")
+    store.put_blob("a/x", [b"data"])
+    assert store.copy_blob("a/x", "b/y") is True
+    assert store.copy_blob("a/none", "b/z") is False
+    assert store.copy_blob("none/x", "b/z") is False
+    with pytest.raises(StoreConflict):
+        store.copy_blob("a/x", "b/y")
+    store.delete("a")
+    held = store.get_blob("b/y")
+    assert held is not None
+    assert bytes(held) == b"data"
+    assert store.get_blob("b/z") is None

@@ -218,3 +218,11 @@ def test_order_of_the_evidence_does_not_matter(
     ]
     other = tuple(data.draw(st.permutations(tasks)))
     assert first_cause(tuple(shuffled), other) == first_cause(tuple(ends), tuple(tasks))
+
+
+def test_a_command_that_has_worked_before_is_not_a_bad_one() -> None:
+    gone = rank(0, exit_code=127, error="sh: train: not found")
+    first = first_cause((failed(0, gone),))
+    assert first.failure is F.BAD_COMMAND
+    assert first.message == "rank 0 (slot 0) exited 127 (BadCommand): sh: train: not found"
+    assert first_cause((failed(0, gone, step=400),)).failure is F.NON_ZERO_EXIT

@@ -57,6 +57,10 @@ def end(**kw: object) -> RankEnd:
             F.RENDEZVOUS_TIMEOUT,
         ),
         ({"exit_code": 1, "failure": F.HANG}, F.HANG),
+        ({"exit_code": 127, "error": "sh: 1: pyhton: not found"}, F.BAD_COMMAND),
+        ({"exit_code": 126}, F.BAD_COMMAND),
+        ({"exit_code": 127, "step": 1}, F.NON_ZERO_EXIT),
+        ({"exit_code": 127, "error": "bash: fork: Cannot allocate memory"}, F.OUT_OF_MEMORY),
     ],
 )
 def test_class_of_a_rank(given: dict[str, object], right: F | None) -> None:

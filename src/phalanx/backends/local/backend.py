@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phalanx.backends.base import Request
 from phalanx.backends.local import devices, marks, processes
@@ -31,9 +31,12 @@ from phalanx.plan.job import JobPlan
 from phalanx.state.observed import ObservedTask
 from phalanx.state.record import Seat
 
+if TYPE_CHECKING:
+    from phalanx.backends.local.inside import Inside
+
 
 class LocalBackend:
-    """Runs tasks on this machine. Implements `Backend`, `Notifies` and `Cleans`.
+    """Runs tasks on this machine. Implements `Backend`, `Notifies`, `Cleans` and `Enters`.
 
     `now_ns` is the machine's monotonic clock (the same for all processes of one boot). Every
     method but `render` raises `BackendError` where the system has no /proc or pid descriptors.
@@ -112,6 +115,26 @@ class LocalBackend:
             tokens = {name.rsplit(".", 1)[-1] for name in leftovers} & dead
             self._end(job, sorted(tokens))
 
+    def enter(self, task: ObservedTask, words: Mapping[str, object]) -> int:
+        """Run `phalanx.agent.enter` in the task with our input and output; its exit code."""
+        from phalanx.backends.local import inside
+
+        with _our_errors("run something inside a task"):
+            what = self._inside(task, {**words, "parent": os.getpid()})
+            if not inside.has_terminal():
+                return inside.joined(what)
+            from phalanx.backends.local.terminal import attached
+
+            status = attached(what.argv, what.env)
+            return inside.exit_code(os.waitstatus_to_exitcode(status))
+
+    def ask(self, task: ObservedTask, words: Mapping[str, object], limit_s: float) -> bytes:
+        """Run `phalanx.agent.enter` in the task without input; what it printed."""
+        from phalanx.backends.local import inside
+
+        with _our_errors("ask inside a task"):
+            return inside.told(self._inside(task, words), limit_s)
+
     def close(self) -> None:
         """Give back the descriptors; the tasks go on."""
         self._table.close()
@@ -134,6 +157,16 @@ class LocalBackend:
                 hint="use Linux 5.3 or later",
             )
         return Table(self._root, self._sweeper)
+
+    def _inside(self, task: ObservedTask, words: Mapping[str, object]) -> Inside:
+        from phalanx.backends.local.inside import inside
+
+        job = self._table.job_of(task.token)
+        files = self._table.files(job, task.token) if job is not None else None
+        claim = files.claim() if files is not None else None
+        if files is None or claim is None or claim.boot != processes.boot():
+            raise BackendError(f"no task of slot {task.slot} runs on this machine")
+        return inside(files, claim, json.dumps(words))
 
     def _need_root(self) -> None:
         if not os.path.isdir(self._root):

@@ -134,10 +134,10 @@ def preflight(
 
 
 def _device_doubts(plan: JobPlan, machine: Machine) -> list[Doubt]:
-    need = plan.nodes * plan.gpus_per_node
+    need = plan.fewest * plan.gpus_per_node
     if need <= len(machine.gpus):
         return []
-    each = f"{plan.nodes} tasks x {plan.gpus_per_node}"
+    each = f"{plan.fewest} tasks x {plan.gpus_per_node}"
     return [Doubt(f"the job needs {need} GPUs ({each}), {_count(len(machine.gpus))} here", True)]
 
 
@@ -170,7 +170,8 @@ def _secret_doubts(plan: JobPlan, environ: Mapping[str, str]) -> list[Doubt]:
 def promises() -> tuple[str, ...]:
     """What the local target cannot promise on this system, one sentence each."""
     limits = [
-        "CPU and memory of a task are not limited: tasks share the machine",
+        "CPUs of a task are not limited: tasks share the machine",
+        "memory is looked at twice a second: a task may be over resources.memory for that long",
         "a process that leaves its session and clears its environment is not found again if its "
         "agent is killed before anybody looked",
     ]

@@ -7,8 +7,8 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from phalanx.backends.local.tasks import FILE_MODE
 from phalanx.errors import BackendError, LaunchRefused, NoCapacity, Throttled
+from phalanx.owned import append_to
 
 _DETACH = ("/bin/sh", "-c", '"$@" &', "sh")
 """The shell forks and exits at once, which orphans the process without forking this one."""
@@ -22,7 +22,7 @@ def spawn_detached(argv: Sequence[str], env: Mapping[str, str], log: str, cwd: s
     if not os.access(argv[0], os.X_OK):
         raise LaunchRefused(f"{argv[0]} cannot be executed")
     try:
-        fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+        fd = append_to(log)
         try:
             subprocess.run(
                 [*_DETACH, *argv],

@@ -11,10 +11,13 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from phalanx.owned import FILE_MODE, make_inside
+
 T = TypeVar("T")
 
-FOLDER_MODE = 0o700
-FILE_MODE = 0o600
+
+_LARGEST = 1 << 24
+"""Bytes of a file of ours; what is longer is not read to its end, and so is damaged."""
 
 
 class Claim(NamedTuple):
@@ -49,9 +52,9 @@ class TaskFiles:
         self.log = os.path.join(self.folder, "agent.log")
 
     def create(self) -> None:
-        """Make the folder, private to the user."""
-        os.makedirs(os.path.dirname(self.folder), FOLDER_MODE, exist_ok=True)
-        os.makedirs(self.folder, FOLDER_MODE, exist_ok=True)
+        """Make the folder, private to the user; that of the job must be there."""
+        tasks = os.path.dirname(self.folder)
+        make_inside(os.path.dirname(tasks), self.folder)
 
     def request(self) -> dict[str, Any] | None:
         """What was asked for; None before the first launch."""
@@ -99,9 +102,11 @@ class TaskFiles:
     def _read(self, name: str) -> dict[str, Any] | None:
         try:
             with open(os.path.join(self.folder, name), "rb") as file:
-                raw = json.loads(file.read())
+                raw = json.loads(file.read(_LARGEST))
         except FileNotFoundError:
             return None
+        except RecursionError as error:
+            raise ValueError(f"{self.folder}/{name} is nested too deep") from error
         if not isinstance(raw, dict):
             raise ValueError(f"{self.folder}/{name} holds no object")
         return raw
@@ -128,7 +133,7 @@ def create_once(path: str, data: bytes) -> bool:
     A hard link decides, so that nobody ever sees a half-written file.
     """
     draft = f"{path}.{os.getpid()}"
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, FILE_MODE)
     try:
         os.write(fd, data)
         os.fsync(fd)

@@ -8,7 +8,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from phalanx.train import Checkpointer
 
-TOTAL_STEPS = 200
+TOTAL_STEPS = int(os.environ.get("PHALANX_TOTAL_STEPS", "200"))  # total_steps of the job file
 
 
 def main() -> None:

@@ -123,7 +123,14 @@ def test_a_launch_whose_seat_moved_on_starts_nothing(place: LocalPlace, seat: Se
     assert place.backend.observe(JOB) == ()
 
 
+def test_a_removed_job_does_not_come_back_as_folders(place: LocalPlace) -> None:
+    with pytest.raises(BackendError, match="cannot start a task"):
+        place.backend.launch(place.backend.render(JOB, place.plan, SEAT))
+    assert not (place.root / "jobs").exists()
+
+
 def test_a_launch_without_a_record_starts_nothing(place: LocalPlace) -> None:
+    (place.root / "jobs" / JOB).mkdir(parents=True)
     place.backend.launch(place.backend.render(JOB, place.plan, SEAT))
     open_gate(place)
     until(lambda: not place.marked())

@@ -1,0 +1,101 @@
+"""Care of the watched folder: who restores, who waits, what is told of progress."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from phalanx.agent.seat import SeatPlace
+from phalanx.agent.watching import AttemptWatch, Watching
+from phalanx.checkpoint.folder.readiness import Writers
+from phalanx.errors import CheckpointUnreadable, InputError
+from phalanx.names import Keys
+from phalanx.plan.job import CheckpointPlan, JobPlan
+from phalanx.state.gang import Member, World
+from tests.support.saves import JOB, Saves
+from tests.support.waiting import until
+from tests.support.watched_writers import saved
+
+
+class Task:
+    """One task's agent, as far as the folder goes."""
+
+    def __init__(self, base: Path, slot: int = 0, directory: str = "./out") -> None:
+        self.saves = Saves(base)
+        source = Path(self.saves.root, Keys(JOB).base, "source")
+        self.work = source / "unpacked"
+        self.work.mkdir(parents=True, exist_ok=True)
+        plan = JobPlan(
+            "job",
+            ("python", "train.py"),
+            nodes=2,
+            total_steps=100,
+            checkpoint=CheckpointPlan("watch", directory=directory),
+        )
+        place = SeatPlace(JOB, self.saves.root, slot, 0, "t", "127.0.0.1", str(base))
+        self.watching = Watching(place, self.saves.store, plan, str(self.work))
+
+    def attempt(self, attempt: int = 0, checkpoint: str | None = None) -> AttemptWatch:
+        members = tuple(Member(slot, 0, attempt, "127.0.0.1", 1, ranks=1) for slot in (0, 1))
+        step = int(checkpoint.split("-")[0]) if checkpoint else 0
+        return self.watching.of(World(attempt, members, checkpoint, step))
+
+
+def test_all_wait_for_the_first_task(tmp_path: Path) -> None:
+    first, second = Task(tmp_path), Task(tmp_path, slot=1)
+    first.saves.seal(0)
+    assert not second.attempt().is_restored()
+    until(first.attempt().is_restored)
+    assert second.attempt().is_restored()
+
+
+def test_what_ranks_leave_is_committed_before_their_end(tmp_path: Path) -> None:
+    task = Task(tmp_path)
+    task.saves.seal(0)
+    watch = task.attempt()
+    until(watch.is_restored)
+    watch.begin()
+    out = task.work / "out"
+    out.mkdir()
+    (out / "epoch-40.pt").write_bytes(saved(4))
+    watch.finish(Writers(are_alive=False))
+    until(lambda: watch.is_done)
+    head = task.saves.head()
+    assert head is not None
+    assert head.checkpoint == "0000000040-0"
+    watch.see_commits()
+    assert watch.progress([0], watch.active_ns + 5).step == 40
+    # The next attempt gets it back, whatever became of it.
+    (out / "epoch-40.pt").write_bytes(b"")
+    (out / "epoch-50.pt").write_bytes(saved(5)[:99])
+    task.saves.seal(1)
+    until(task.attempt(1, "0000000040-0").is_restored)
+    assert os.listdir(out) == ["epoch-40.pt"]
+
+
+def test_a_checkpoint_that_is_damaged(tmp_path: Path) -> None:
+    task = Task(tmp_path)
+    name = task.saves.committed(3)  # not even of this kind
+    watch = task.attempt(1, name)
+    with pytest.raises(CheckpointUnreadable, match="has no index"):
+        until(watch.is_restored)
+
+
+def test_progress_before_and_after_the_first_sign_of_life(tmp_path: Path) -> None:
+    watch = Task(tmp_path, slot=1).attempt()
+    watch.begin()
+    began = watch.began_ns
+    assert watch.progress([0, 0], began + 10).first_ns == 0
+    report = watch.progress([0, began + 20], began + 50)
+    assert (report.first_ns, report.train_ns, report.at_ns) == (began + 20, 30, 0)
+    assert watch.still_s([began + 20], began + 20 + 3 * 10**9) == 3.0
+
+
+def test_a_folder_that_a_link_leads_out_of_the_job(tmp_path: Path) -> None:
+    Task(tmp_path)
+    source = Path(Saves(tmp_path).root, Keys(JOB).base, "source", "unpacked")
+    (source / "away").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="leads out of the job's own folder"):
+        Task(tmp_path, directory="away/out")
