@@ -1,4 +1,4 @@
-"""Fifty mechanical mutants of the core: which of them do the tests and the simulator catch?
+"""Sixty mechanical mutants of the core: which of them do the tests and the simulator catch?
 
     python scripts/mutants.py            all, printing each as it is tried
     python scripts/mutants.py 3 17      only these
@@ -31,9 +31,9 @@ TESTS = (
 SEEDS = 120
 PLAY = """
 import sys
-from phalanx.sim.run import simulate
+from phalanx.sim.run import Options, simulate
 for seed in range(int(sys.argv[1])):
-    outcome = simulate(seed)
+    outcome = simulate(seed, Options(elastic=seed % 3 == 2))
     if outcome.violations:
         sys.exit(f"seed {seed}: {outcome.violations[0]}")
 """
@@ -48,7 +48,7 @@ class Mutant:
     new: str
 
 
-R, P, C = "reconcile/", "agent/protocol.py", "checkpoint/commit.py"
+R, P, C, E = "reconcile/", "agent/protocol.py", "checkpoint/commit.py", "reconcile/elastic.py"
 MUTANTS = (
     Mutant(R + "buckets.py", "if s.launched_ns is not None", "if True"),
     Mutant(
@@ -65,8 +65,8 @@ MUTANTS = (
     Mutant(R + "buckets.py", "for t in self.stopped) |", "for t in self.stopping) |"),
     Mutant(
         R + "ending.py",
-        "record.ending is not None or record.phase.is_terminal:\n        return None\n    said",
-        "record.phase.is_terminal:\n        return None\n    said",
+        "record.stop is None or is_ending or",
+        "record.stop is None or",
     ),
     Mutant(R + "ending.py", "if actions and not is_zombie:", "if not is_zombie:"),
     Mutant(R + "ending.py", "if actions and not is_zombie:", "if actions:"),
@@ -76,9 +76,9 @@ MUTANTS = (
     Mutant(R + "ending.py", "replace(wait.record, sweeps=0), actions", "wait.record, actions"),
     Mutant(R + "ending.py", "for task in look.buckets.alive)", "for task in look.buckets.running)"),
     Mutant(
-        R + "success.py", "len(look.done_slots) < len(record.seats)", "len(look.done_slots) < 1"
+        R + "success.py", "len(look.done_slots) < len(record.active)", "len(look.done_slots) < 1"
     ),
-    Mutant(R + "success.py", "len(look.ends) < len(record.seats)", "not look.ends"),
+    Mutant(R + "success.py", "len(look.ends) < len(record.active)", "not look.ends"),
     Mutant(R + "success.py", "e.finished or e.slot in look.done_slots", "True"),
     Mutant(R + "success.py", "named[0] < last", "named[0] > last"),
     Mutant(R + "success.py", "or head.attempt != record.attempt", ""),
@@ -99,12 +99,14 @@ MUTANTS = (
     Mutant(R + "failure.py", "if all(world.has(s.slot", "if any(world.has(s.slot"),
     Mutant(R + "restart.py", "attempt=record.attempt + 1", "attempt=record.attempt + 2"),
     Mutant(
-        R + "restart.py", "seat.incarnation + 1) if is_lost", "seat.incarnation + 1) if not is_lost"
+        R + "seating.py",
+        "fresh_seat(seat) if slot in change.renew",
+        "fresh_seat(seat) if slot not in change.renew",
     ),
     Mutant(
-        R + "restart.py",
-        "Seat(seat.slot, seat.incarnation + 1)",
-        "Seat(seat.slot, seat.incarnation)",
+        R + "seating.py",
+        "        seat.incarnation + 1,\n        parked=seat.parked",
+        "        seat.incarnation,\n        parked=seat.parked",
     ),
     Mutant(R + "restart.py", "spent >= rule.limit", "spent > rule.limit"),
     Mutant(
@@ -117,7 +119,9 @@ MUTANTS = (
     Mutant(R + "restart.py", "(*unreadable, *sorted(named))", "unreadable"),
     Mutant(R + "restart.py", "backoff_until_ns=None,\n", ""),
     Mutant(
-        R + "restart.py", "return 0 if now != look.record.head_at_open else", "return 0 if now else"
+        R + "restart.py",
+        "if now != look.record.head_at_open:",
+        "if now == look.record.head_at_open:",
     ),
     Mutant(R + "launch.py", "if s.slot in alive and not s.seen_alive", "if not s.seen_alive"),
     Mutant(
@@ -147,6 +151,19 @@ MUTANTS = (
     Mutant(C, "(order_of(head.checkpoint) or order) >= order", "False"),
     Mutant(C, "set(range(world_size)) -", "set(range(world_size - 1)) -"),
     Mutant(C, "SwapHead(Head(attempt, name))", "SwapHead(Head(attempt + 1, name))"),
+    Mutant(E, "if not absent or present < record.plan.fewest:", "if not absent:"),
+    Mutant(E, "if look.age_s(record.quorum_ns) < limit_s:", "if look.age_s(record.quorum_ns) < 0:"),
+    Mutant(E, "is_new = now != record.growing and head", "is_new = head"),
+    Mutant(
+        E, "if not found or look.age_s(record.resized_ns) < grow_after_s(look):", "if not found:"
+    ),
+    Mutant(R + "seating.py", "if left > record.plan.fewest and", "if"),
+    Mutant(R + "seating.py", "return 1 if is_steady and", "return 1 if not is_steady and"),
+    Mutant(
+        R + "seating.py", "if task is None or task.state is not TaskState.RUNNING:", "if False:"
+    ),
+    Mutant(R + "pausing.py", "attempt=record.attempt + 1", "attempt=record.attempt"),
+    Mutant(R + "pausing.py", "last_save=True", "last_save=False"),
 )
 
 
