@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import sys
@@ -23,6 +24,7 @@ from phalanx.words import FailureClass
 
 FORK_TIMEOUT_S = 10.0
 LAST_LINES = 8
+_RAISED = re.compile(r"(?:\[rank\d+\]: ?)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b.*)")
 
 
 class RankProcess:
@@ -300,4 +302,14 @@ def _decode(status: int | None) -> tuple[int | None, int | None]:
 
 def _last_lines(tail: bytes) -> str:
     lines = [line for line in tail.decode(errors="replace").splitlines() if line.strip()]
-    return "\n".join(lines[-LAST_LINES:])
+    said = _said_by_a_rank(lines)
+    return "\n".join([*lines[-LAST_LINES:], *([said] if said else [])])
+
+
+def _said_by_a_rank(lines: list[str]) -> str:
+    """The exception of a rank below `torchrun`, whose own last lines only tell that one failed."""
+    if not any(line.startswith("torch.distributed.elastic") for line in lines):
+        return ""
+    raised = [found[1] for line in lines if (found := _RAISED.fullmatch(line))]
+    ranks = [text for text in raised if not text.startswith("torch.distributed.elastic")]
+    return ranks[-1] if ranks else ""

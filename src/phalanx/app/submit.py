@@ -66,6 +66,7 @@ def submit(
         plan = replace(plan, init_from=origin_of(opened, asked, plan))
     if plan.source is not None:
         digest, left_out = _ship(opened, plan.source, exclude, known)
+        notes = (*notes, *_left_out_by_default(plan.source, exclude))
         plan = replace(plan, source_digest=digest)
     at_record()
     job = create(opened, plan)
@@ -138,6 +139,18 @@ def _ship(
         root.store, source, exclude, skip=[root.folder], secret_in=known.holds_value
     )
     return made.digest, made.left_out
+
+
+def _left_out_by_default(source: str, exclude: tuple[str, ...]) -> tuple[str, ...]:
+    """A line when the usual patterns keep files beside the script from being shipped."""
+    from phalanx.plan.build import DEFAULT_EXCLUDE
+
+    if exclude != DEFAULT_EXCLUDE:
+        return ()
+    found = sorted(name for name in os.listdir(source) if name.endswith(".pt"))
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    said = f"not shipped: {', '.join(found[:3])}{more} (*.pt is left out by default)"
+    return (f'{said}; exclude: [".git"] ships all',) if found else ()
 
 
 def create(root: Root, plan: JobPlan) -> str:

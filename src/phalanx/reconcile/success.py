@@ -15,7 +15,12 @@ def all_succeeded(look: Look) -> Decision | None:
     record = look.record
     if len(look.done_slots) < len(record.active) or not record.active:
         return None
-    return look.end_job(Phase.SUCCEEDED, record, "AllRanksDone", "every rank exited 0")
+    said, head = "every rank exited 0", look.observed.head
+    if record.plan.checkpoint.mode == "watch" and (head is None or head.checkpoint is None):
+        folder = record.plan.checkpoint.directory
+        warning = f"nothing was committed: no whole checkpoint appeared in {folder}"
+        record, said = replace(record, warning=warning), f"{said}; {warning}"
+    return look.end_job(Phase.SUCCEEDED, record, "AllRanksDone", said)
 
 
 def died_in_teardown(look: Look) -> Decision | None:

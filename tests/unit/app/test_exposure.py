@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from phalanx.app.exposure import check_words, known_secrets, notes
+from phalanx.app.submit import _left_out_by_default
 from phalanx.errors import InputError
+from phalanx.plan.build import DEFAULT_EXCLUDE
 from phalanx.plan.job import JobPlan, Secret
 from phalanx.snapshot.secrets import Suspicion
 
@@ -48,3 +52,13 @@ def test_what_was_left_out_and_what_cannot_be_hidden_is_told() -> None:
     assert first.endswith('and 2 more; exclude: ["!/f0"] ships one')
     assert second == "secret PIN has fewer than 4 characters: it cannot be hidden in logs"
     assert notes(plan(secrets=()), ENVIRON, ()) == []
+
+
+def test_files_that_the_usual_patterns_leave_out_are_named(tmp_path: Path) -> None:
+    (tmp_path / "data.pt").touch()
+    (tmp_path / "data.csv").touch()
+    (line,) = _left_out_by_default(str(tmp_path), DEFAULT_EXCLUDE)
+    assert line.startswith("not shipped: data.pt (")
+    assert _left_out_by_default(str(tmp_path), (".git",)) == ()
+    (tmp_path / "data.pt").unlink()
+    assert _left_out_by_default(str(tmp_path), DEFAULT_EXCLUDE) == ()

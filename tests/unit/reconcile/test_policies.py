@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phalanx.frozen import replace
+from phalanx.plan.job import CheckpointPlan
 from phalanx.reconcile import deadlines, ending, failure, launch, silence, steady, success
 from phalanx.reconcile.decision import Clean, Launch, Stop
 from phalanx.reconcile.reconcile import reconcile
@@ -200,6 +201,17 @@ class TestSuccess:
         decision = success.all_succeeded(look(record(), Observed(ends=(end(0), end(1)))))
         assert decision is not None
         assert decision.record.ending is Phase.SUCCEEDED
+
+@pytest.mark.parametrize("head", [None, Head(0, None), Head(0, "0000000010-0")])
+    def test_a_watched_folder_in_which_nothing_appeared_is_told(self, head: Head | None) -> None:
+        job = record()
+        watch = CheckpointPlan(mode="watch", directory="./out")
+        job = replace(job, plan=replace(job.plan, checkpoint=watch))
+        seen = Observed(tasks=RUNNING, world=world(), ends=(end(0), end(1)), head=head)
+        decision = success.all_succeeded(look(job, seen))
+        assert decision is not None
+        is_empty = head is None or head.checkpoint is None
+        assert ("./out" in decision.record.warning) is is_empty
 
     def test_one_slot_is_not_all(self) -> None:
         assert success.all_succeeded(look(record(), Observed(ends=(end(0),)))) is None
