@@ -202,7 +202,7 @@ class TestSuccess:
         assert decision is not None
         assert decision.record.ending is Phase.SUCCEEDED
 
-@pytest.mark.parametrize("head", [None, Head(0, None), Head(0, "0000000010-0")])
+    @pytest.mark.parametrize("head", [None, Head(0, None), Head(0, "0000000010-0")])
     def test_a_watched_folder_in_which_nothing_appeared_is_told(self, head: Head | None) -> None:
         job = record()
         watch = CheckpointPlan(mode="watch", directory="./out")
