@@ -7,7 +7,9 @@ that the world names before any rank of any task starts, and commits what become
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -40,6 +42,8 @@ LOOKS_SHARE = 20
 LAST_LOOK_S = 0.06
 """Between the last looks, after the ranks have ended."""
 LAST_LOOKS = 50
+KEPT_ASIDE = 3
+"""Attempts whose leftovers are kept."""
 
 
 class Watching:
@@ -52,8 +56,10 @@ class Watching:
         self.keys = Keys(place.job)
         self.slot = place.slot
         source = os.path.join(place.root, self.keys.base, "source")
-        self.folder = _inside(source, workplace, plan.checkpoint.directory or ".")
+        self._where = (source, workplace, plan.checkpoint.directory or ".")
+        self.folder = _inside(*self._where)
         self._staging = os.path.join(source, ".restoring")
+        self._aside = os.path.join(source, ".aside")
         self._readiness = Readiness()
         """Kept over attempts: it learns what this writer's checkpoints are made of."""
         self._attempt: AttemptWatch | None = None
@@ -67,13 +73,30 @@ class Watching:
 
     def restore(self, world: World) -> tuple[Known, ...]:
         """Bring the folder to the world's checkpoint; what lay there before the job began."""
+        self.check()
         start = self._start()
-        restorer = Restorer(self.store, self.keys, self.folder, self._staging)
+        aside = os.path.join(self._aside, str(world.attempt))
+        restorer = Restorer(self.store, self.keys, self.folder, self._staging, aside)
         done = restorer.restore(world.checkpoint, start)
-        for what, names in (("put back", done.written), ("removed", done.removed)):
+        self._forget_old(world.attempt)
+        for what, names in (("put back", done.written), (f"moved to {aside}:", done.removed)):
             if names:
                 say(f"checkpoint.dir: {what} {', '.join(names[:5])}{', ...' * (len(names) > 5)}")
         return start
+
+    def check(self) -> None:
+        """The folder is still the job's own: a script may have put a link in its place.
+
+        Raises `InputError`.
+        """
+        _inside(*self._where)
+
+    def _forget_old(self, attempt: int) -> None:
+        """What was set aside long ago goes."""
+        with contextlib.suppress(FileNotFoundError):
+            for name in os.listdir(self._aside):
+                if name.isdecimal() and int(name) <= attempt - KEPT_ASIDE:
+                    shutil.rmtree(os.path.join(self._aside, name), ignore_errors=True)
 
     def _start(self) -> tuple[Known, ...]:
         """Files of the first attempt's folder: they came with the source and are no checkpoints."""
@@ -206,7 +229,11 @@ class AttemptWatch:
 
     def _look(self, writers: Writers) -> Sight | None:
         try:
+            self._watching.check()
             sight = self._follower.look(time.monotonic_ns(), writers)
+        except InputError as error:
+            self._say_once(error.line())
+            return None
         except StoreError as error:
             self._say_once(f"what the framework wrote cannot be committed: {error.line()}")
             return None

@@ -77,7 +77,7 @@ def _named(folder: str, index: str, pick: Callable[[Any], Iterable[Any]]) -> tup
     try:
         with open(os.path.join(folder, index), "rb") as file:
             names = sorted(set(pick(json.load(file))))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"init_from.weights: {folder}/{index} is no index of weights") from error
     for name in names:
         plain = type(name) is str and re.fullmatch(r"[^/\\\0]+", name) and name not in (".", "..")

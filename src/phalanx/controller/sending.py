@@ -20,6 +20,8 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 TRY_S = 5.0
 """For one try, whatever the receiver does."""
+HEARD_BYTES = 4096
+"""Of what a program prints, in one try."""
 _LATER = frozenset({408, 425, 429})
 """Refusals that may pass, beside every 5xx."""
 
@@ -55,7 +57,8 @@ def call(
         child = subprocess.Popen(
             list(words),
             stdin=subprocess.PIPE,
-            stdout=sys.stderr.fileno(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             cwd=cwd,
             env=dict(env),
             start_new_session=True,
@@ -63,14 +66,32 @@ def call(
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "its words are no command"
         return Answer(False, True, f"it cannot be started: {said}")
+    heard = bytearray()
+    threading.Thread(target=_hear, args=(child, body, heard), daemon=True).start()
     try:
-        child.communicate(body, timeout=timeout_s)
+        child.wait(timeout_s)
+        answer = Answer(child.returncode == 0, False, f"it exited {child.returncode}")
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-        return Answer(False, False, f"it had not ended after {timeout_s:g} s and was killed")
-    return Answer(child.returncode == 0, False, f"it exited {child.returncode}")
+        said = f"it had not ended after {timeout_s:g} s and was killed"
+        answer = Answer(False, False, said)
+    if heard:
+        # Through our own standard error, which hides secrets; a file descriptor would not.
+        print(bytes(heard).decode(errors="replace").rstrip(), file=sys.stderr, flush=True)
+    return answer
+
+
+def _hear(child: subprocess.Popen[bytes], body: bytes, heard: bytearray) -> None:
+    """Give a program the message and keep the beginning of what it prints; the rest is dropped."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(OSError), child.stdin as stdin:
+        stdin.write(body)
+    with contextlib.suppress(OSError, ValueError), child.stdout as said:
+        while chunk := os.read(said.fileno(), 1 << 16):
+            heard += chunk[: max(0, HEARD_BYTES - len(heard))]
 
 
 def _post(url: str, body: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:

@@ -99,3 +99,43 @@ def test_a_folder_that_a_link_leads_out_of_the_job(tmp_path: Path) -> None:
     (source / "away").symlink_to(tmp_path)
     with pytest.raises(InputError, match="leads out of the job's own folder"):
         Task(tmp_path, directory="away/out")
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    """Whatever a script does to its folder: files elsewhere are neither committed nor moved."""
+    task = Task(tmp_path)
+    task.saves.seal(0)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "half.ckpt").write_bytes(b"torn")
+    (precious / "step-9.pt").write_bytes(saved(9))
+    watch = task.attempt()
+    until(watch.is_restored)
+    (task.work / "out").symlink_to(precious)
+    watch.begin()
+    watch.finish(Writers(are_alive=False, ended_well=True))
+    until(lambda: watch.is_done)
+    head = task.saves.head()
+    assert head is not None
+    assert head.checkpoint is None
+    task.saves.seal(1)
+    with pytest.raises(InputError, match="leads out of the job's own folder"):
+        until(task.attempt(1).is_restored)
+    assert {path.name for path in precious.iterdir()} == {"half.ckpt", "step-9.pt"}
+
+
+def test_what_no_commit_holds_is_set_aside_and_not_lost(tmp_path: Path) -> None:
+    task = Task(tmp_path)
+    task.saves.seal(0)
+    until(task.attempt().is_restored)
+    out = task.work / "out"
+    out.mkdir()
+    (out / "step-5.pt").write_bytes(saved(5))
+    for attempt in range(1, 6):
+        task.saves.seal(attempt)
+        (out / f"emb-{attempt}.pt").write_bytes(b"")
+        until(task.attempt(attempt).is_restored)
+        assert list(out.iterdir()) == []
+        aside = task.work.parent / ".aside"
+        assert (aside / str(attempt) / f"emb-{attempt}.pt").exists()
+        assert len(list(aside.iterdir())) <= 3

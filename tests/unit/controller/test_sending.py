@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from phalanx.controller.sending import call, post
+from phalanx.controller.sending import HEARD_BYTES, call, post
 from tests.support.receiver import PATH, Receiver
 
 HEADERS = {"Idempotency-Key": "k"}
@@ -106,3 +106,14 @@ def test_a_program_that_does_not_end_is_killed_with_what_it_started(tmp_path: Pa
     answer = call([sys.executable, "-c", script], b"{}", os.environ, str(tmp_path), timeout_s=0.5)
     assert (answer.is_sent, answer.is_final) == (False, False)
     assert "killed" in answer.said
+
+
+def test_what_a_program_prints_is_bounded_and_goes_through_our_own_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = "import sys; sys.stdout.write('o' * 3_000_000); sys.stderr.write('e' * 3_000_000)"
+    answer = call([sys.executable, "-c", script], b"{}", os.environ, str(tmp_path), timeout_s=60)
+    assert answer.is_sent
+    said = capsys.readouterr().err
+    assert set(said.strip()) == {"o"}
+    assert 0 < len(said) <= HEARD_BYTES + 1

@@ -39,11 +39,15 @@ class Restored:
 class Restorer:
     """Restores checkpoints of one job into one folder; `staging` is ours, on its file system."""
 
-    def __init__(self, store: Store, keys: Keys, folder: str, staging: str) -> None:
+    def __init__(
+        self, store: Store, keys: Keys, folder: str, staging: str, aside: str | None = None
+    ) -> None:
+        """What is taken away goes below `aside`, on the same file system."""
         self._store = store
         self._keys = keys
         self._folder = folder
         self._staging = staging
+        self._aside = aside or f"{staging}-aside"
 
     def restore(self, name: str | None, shipped: Collection[Known] = ()) -> Restored:
         """Bring the folder to checkpoint `name`; None: to the beginning.
@@ -85,8 +89,7 @@ class Restorer:
             self._stage(number, kept, data)
         gone = _leftovers(look, index, shipped)
         for one in gone:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(self._folder, one))
+            self._set_aside(one)
         folders = _emptied(look, set(gone), index)
         for one in folders:
             shutil.rmtree(os.path.join(self._folder, one), ignore_errors=True)
@@ -94,6 +97,13 @@ class Restorer:
             self._place(number, kept)
         self._link(look, dict(index.links))
         return Restored(tuple(kept.name for kept in missing), (*gone, *folders))
+
+    def _set_aside(self, name: str) -> None:
+        """Out of the script's sight, and not lost: it may be whole, or no checkpoint at all."""
+        kept = os.path.join(self._aside, name)
+        os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(os.path.join(self._folder, name), kept)
 
     def _stage(self, number: int, kept: Kept, data: memoryview) -> None:
         os.makedirs(self._staging, mode=0o700, exist_ok=True)

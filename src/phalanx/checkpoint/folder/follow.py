@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from phalanx.store.store import Store
 
 
+STEPS_END = 10**10
+"""Checkpoints' names have room for steps below it."""
+
+
 @frozen
 class Sight:
     """What one look came to."""
@@ -159,7 +163,9 @@ class Follower:
 
     def _next_step(self, chosen: Sequence[Unit]) -> int:
         """The step in the newest name; the next number where there is none or it goes back."""
-        numbers = [unit.number for unit in chosen if unit.number is not None]
+        given = [unit.number for unit in chosen if unit.number is not None]
+        # A date or a time in milliseconds orders checkpoints and is no step.
+        numbers = [number for number in given if number < STEPS_END]
         if numbers and (self._is_first or numbers[0] > self._step):
             return numbers[0]
         return self._step + 1

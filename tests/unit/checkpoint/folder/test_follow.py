@@ -36,6 +36,15 @@ def test_the_step_is_that_of_the_name(folder: WatchedFolder) -> None:
     assert {known.name for known in folder.index("0000000040-0").known} == set(trainer(20, ""))
 
 
+@pytest.mark.parametrize("name", ["ckpt_{}.pt", "checkpoint-{}.pt", "step-{}.pt"])
+def test_a_date_orders_checkpoints_and_is_no_step(folder: WatchedFolder, name: str) -> None:
+    for number, date in enumerate((20261201153000, 20261201153015, 1733000000000123), start=1):
+        folder.write(**{name.format(date): saved(number)})
+        committed = folder.settle().committed
+        assert committed == f"000000000{number}-0"
+        assert folder.held(committed) == {name.format(date): saved(number)}
+
+
 def test_an_unfinished_one_is_told_and_not_committed(folder: WatchedFolder) -> None:
     files = trainer(20, "")
     last = files.pop("checkpoint-20/trainer_state.json")
