@@ -215,7 +215,8 @@ class Terminal:
     def __init__(self, gang: Gang) -> None:
         words = [*PHALANX, "run", str(gang.file), "--root", str(gang.root)]
         self.process = subprocess.Popen(
-            words,
+            # What a shell runs in the background ignores Ctrl-C, and so does all it starts.
+            ["env", "--default-signal=INT", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
