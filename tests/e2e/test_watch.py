@@ -73,8 +73,10 @@ def test_digits_under_torchrun_and_here(new_gang, tmp_path):
     assert status["step"] == EPOCHS
     assert [past["resumed_from_step"] > 0 for past in status["history"]] == [True, True]
     here, there = epochs(gang.run("logs", gang.job).stdout), epochs(undisturbed.stdout)
-    assert sorted(here) == list(range(1, EPOCHS + 1))
-    assert here == there
+    assert sorted(there) == list(range(1, EPOCHS + 1))
+    assert here.items() <= there.items()
+    # The script saves before it prints: only the line of an epoch that was gone on from may lack.
+    assert there.keys() - here.keys() <= {past["resumed_from_step"] for past in status["history"]}
     final = re.compile(r"final accuracy (\S+)").search
     assert final(gang.run("logs", gang.job).stdout)[1] == final(undisturbed.stdout)[1]
     assert gang.call("checkpoints", "verify", str(gang.root))["verified"]
