@@ -29,7 +29,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 test: setup  ## the whole suite; with CI=1 an unexpected skip is a failure
-	$(BIN)/python -m pytest -n 3 -m "not soak"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not soak"
 
 check: setup  ## format, lint, types, import contracts, house tests
 	$(BIN)/ruff format --check .
