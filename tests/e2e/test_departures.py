@@ -106,7 +106,13 @@ def test_a_life_full_of_notices(new_gang, service):
 
 
 def test_a_save_that_cannot_fit_is_declined(counting):
-    gang = counting(nodes=1, steps=60, step_s=0.03, every=5, extra="stop: {grace: 0.2s}\n")
+    gang = counting(
+        nodes=1,
+        steps=40,
+        every=5,
+        extra="stop: {grace: 0.5s}\n",
+        command=["env", "python", "train.py", "40", "0.02", "held=21"],
+    )
     gang.start().reach(20)
     os.kill(gang.agent_pid(0), signal.SIGTERM)
     status = gang.wait(90)
