@@ -48,8 +48,9 @@ demo: setup  ## a real training job loses a rank half-way and goes on
 bench: setup  ## measure, beside peers; writes bench/results.json
 	$(BIN)/python -m bench
 
-soak: setup  ## the long proofs: thousands of seeded schedules, kills by the hundred
+soak: setup  ## the long proofs: thousands of seeded schedules, kills by the hundred, mutants
 	$(BIN)/python scripts/soak.py
+	$(BIN)/python scripts/mutants.py
 
 # torch is overridden away: it stands outside the lock, and so do the device libraries it would pull.
 lock:  ## resolve requirements.lock again (asks the package index)

@@ -55,10 +55,14 @@ class Trials:
         trials: int,
         most: Mapping[str, int] | None = None,
     ) -> None:
-        """A-B-A-B: one trial of every system, then the next; `most` caps single systems."""
+        """A-B-A-B: one trial of every system, then the next.
+
+        `most` caps single systems, whose trials are spread over the whole run.
+        """
         for trial in range(trials):
             for system, once in systems.items():
-                if trial >= (most or {}).get(system, trials) or self.has(case, system, trial):
+                share = (most or {}).get(system, trials)
+                if not is_due(trial, trials, share) or self.has(case, system, trial):
                     continue
                 try:
                     words = once(trial)
@@ -68,6 +72,11 @@ class Trials:
                 self.add(case, system, trial, **words)
                 shown = {k: v for k, v in words.items() if isinstance(v, (int, float, bool))}
                 say(f"  {case}, {system}, trial {trial}: {_short(shown)}")
+
+
+def is_due(trial: int, trials: int, share: int) -> bool:
+    """Whether a system that takes part in `share` of the trials takes part in this one."""
+    return trial * share // trials > (trial - 1) * share // trials
 
 
 def _short(words: Mapping[str, float]) -> str:

@@ -21,6 +21,8 @@ from bench.systems import (
 LIMIT_S = 20.0 if place.QUICK else 30.0
 """A trial that has not recovered by then is a failure and counts as this long."""
 LARGE_LIMIT_S = 120.0
+PEER_TRIALS = 8
+"""Of each peer in each case, spread over our trials: most of theirs last until the limit."""
 
 
 def run() -> tuple[list[Row], list[str]]:
@@ -41,13 +43,14 @@ def run() -> tuple[list[Row], list[str]]:
     else:
         notes.append(f"Ray Train was skipped: {reason}")
         say(notes[-1])
-    notes += _case(trials, "2 ranks", systems, count, {"ray": 1} if place.QUICK else None)
+    peer = dict.fromkeys(("torchrun", "torchrun-separate", "ray"), PEER_TRIALS)
+    notes += _case(trials, "2 ranks", systems, count, {"ray": 1} if place.QUICK else peer)
     systems = {
         "phalanx-2x2": (Phalanx, four),
         "torchrun": (Torchrun, four),
         "torchrun-separate": (TorchrunSeparate, four),
     }
-    notes += _case(trials, "4 ranks", systems, count if not place.QUICK else min(count, 1))
+    notes += _case(trials, "4 ranks", systems, count if not place.QUICK else min(count, 1), peer)
     if not place.QUICK:
         large = Shape(2, 1, size="large", batch=1)
         systems = {"phalanx-2x1": (Phalanx, large), "torchrun-separate": (TorchrunSeparate, large)}

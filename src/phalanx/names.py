@@ -116,6 +116,10 @@ class Keys:
         """Create-once: who takes part, and which checkpoint all restore."""
         return f"{self.attempt(attempt)}/world"
 
+    def passed_over(self, attempt: int) -> str:
+        """Create-once: checkpoints that this attempt could not read when it chose its beginning."""
+        return f"{self.attempt(attempt)}/passed-over"
+
     def restored(self, attempt: int) -> str:
         """Create-once: in mode watch the folder is at the world's checkpoint; ranks may start."""
         return f"{self.attempt(attempt)}/restored"

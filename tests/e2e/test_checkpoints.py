@@ -61,6 +61,32 @@ def test_a_manifest_that_leaves_its_folder_is_refused_and_the_parent_is_used(cou
     assert any(f"{name} is passed over" in text and "passwd" in text for text in agent_logs)
 
 
+def test_what_was_damaged_while_the_job_rested_is_told(counting):
+    gang = counting(steps=5000, step_s=0.03)
+    gang.start()
+    gang.reach(12)
+    gang.call("pause", gang.job)
+    name = gang.head().checkpoint
+    manifest = gang.object(f"checkpoints/{name}/manifest")
+    text = manifest.read_text()
+    manifest.unlink()
+    manifest.write_text(text[: len(text) // 2])
+    resumed = gang.run("resume", gang.job)
+    assert resumed.returncode == 0
+    assert f"checkpoint {name} (" in resumed.stderr
+    assert f"goes on from {name}" not in resumed.stdout
+    until(lambda: gang.status()["world_size"] and gang.status()["phase"] == "Running")
+    (told,) = gang.status()["passed_over"]
+    assert told["unreadable"][0]["checkpoint"] == name
+    lost = int(name.split("-")[0]) - told["resumed_from_step"]
+    assert told["steps_lost"] == lost > 0
+    assert told["message"] in [item["says"] for item in gang.why()["evidence"]]
+    assert told["message"] in gang.run("status", gang.job).stdout
+    gang.call("stop", gang.job)
+    gang.run("rm", gang.job)
+    assert not gang.processes()
+
+
 def ended_from_the_parent(gang: Gang, name: str, because: str) -> None:
     status = gang.wait()
     assert status["phase"] == "Succeeded", status

@@ -91,7 +91,7 @@ def test_pause_saves_and_releases_and_resume_goes_on_from_there(new_gang):
     last = max(line.step for line in gang.lines(0))
     assert paused["checkpoint"]["step"] == last + 1
     assert [task["state"] for task in paused["tasks"]] == ["stopped"] * 2
-    until(lambda: not gang.processes())  # no task, and no controller either
+    assert not gang.processes(), "no task, and no controller either"
 
     assert "resume" in gang.why()["next"]["action"]
     assert "Paused" in gang.run("ps").stdout
@@ -109,7 +109,9 @@ def test_pause_saves_and_releases_and_resume_goes_on_from_there(new_gang):
     assert "is not paused" in gang.refused(2, "resume", gang.job)
 
     gang.call("pause", gang.job)
+    assert not gang.processes()
     assert gang.call("stop", gang.job)["phase"] == "Stopped"
+    assert not gang.processes()
     assert "has ended: Stopped" in gang.refused(2, "pause", gang.job)
     assert "has ended: Stopped" in gang.refused(2, "resume", gang.job)
     gang.assert_nothing_lives()

@@ -75,5 +75,5 @@ def test_a_job_that_began_from_another_needs_it_no_more(new_gang, tmp_path):
 def test_a_beginning_that_is_not_there_is_refused_before_any_job(new_gang):
     gang: Gang = new_gang(nodes=1, extra="init_from: {job: nobody}\n")
     said = gang.refused(2, "run", str(gang.file))
-    assert "job.yaml:8:12: there is no job nobody" in said
+    assert "job.yaml:8:18: there is no job nobody" in said
     assert gang.call("ps")["jobs"] == []

@@ -30,10 +30,12 @@ class Meddled(FilesObjects):
     """A root that tells when a blob is about to be written, and when it was."""
 
     meddle: Callable[[str], None] | None = None
+    meddle_at = ""
+    """End of the key after which it is told; small files are copied in no order."""
 
-    def put_blob(self, key, chunks):  # type: ignore[no-untyped-def]
-        written = super().put_blob(key, chunks)
-        if self.meddle is not None:
+    def put_loose(self, key, chunks):  # type: ignore[no-untyped-def]
+        written = super().put_loose(key, chunks)
+        if self.meddle is not None and key.endswith(self.meddle_at):
             meddle, self.meddle = self.meddle, None
             meddle(key)
         return written

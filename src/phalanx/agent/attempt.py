@@ -90,7 +90,7 @@ class AttemptRun:
         if self.wakes_in() == 0.0:
             self.ranks.stop("a rank hangs", HANG_GRACE_S)
         self.ranks.insist()
-        if any(_ended_badly(r.end) for r in self.ranks.ranks if r.end is not None):
+        if any(r.end is not None and r.end.exit_code != 0 for r in self.ranks.ranks):
             self.ranks.stop("a rank of this slot ended", 1.0)
             self.ranks.insist()
             self.ranks.settle(is_warm_dead=self._workplace().warm is None)
@@ -108,6 +108,10 @@ class AttemptRun:
     def reports(self) -> list[Progress]:
         """The newest report of every rank."""
         return self.ranks.progress()
+
+    def waits(self) -> str:
+        """What is waited for beside the ranks, for people; '' for nothing."""
+        return ""
 
     def give_notice(self, notice: Notice) -> None:
         """Tell the ranks once; advice gives way to a notice with a deadline."""
@@ -288,6 +292,7 @@ class AttemptRun:
             saving=any(p.saving for p in reports),
             excused=workplace is not None and workplace.stalls.is_excused(time.monotonic_ns()),
             entry=account.entry(time.monotonic_ns(), reports),
+            waits=self.waits(),
         )
         key = self.keys.beat(account.attempt, account.slot, account.incarnation)
         self.store.beat(key, codec.dumps(beat))
@@ -393,7 +398,3 @@ class AttemptRun:
     def _world(self) -> World:
         assert self.world is not None, "start comes first"
         return self.world
-
-
-def _ended_badly(end: Any) -> bool:
-    return bool(end.exit_code != 0)

@@ -83,6 +83,10 @@ class WatchedAttempt(AttemptRun):
         until_ns = self.account.done_ns or time.monotonic_ns()
         return [self._watch.progress(self._heard(), until_ns)] * len(told)
 
+    def waits(self) -> str:
+        """How far the folder is put back, or copied into a commit."""
+        return self._watch.waits() if self._watch is not None else ""
+
     def give_notice(self, notice: Notice) -> None:
         """Nobody can ask the script for a save: declined, unless its ranks tell steps."""
         super().give_notice(notice)

@@ -25,6 +25,7 @@ from phalanx.checkpoint.folder.follow import Follower, Sight
 from phalanx.checkpoint.folder.readiness import Readiness, Writers
 from phalanx.checkpoint.folder.record import Known, Start, known_of
 from phalanx.checkpoint.folder.scan import look_at
+from phalanx.checkpoint.folder.together import Tally
 from phalanx.clock import SECOND_NS
 from phalanx.errors import InputError, PhalanxError, StoreError
 from phalanx.names import Keys, split_checkpoint_name
@@ -63,6 +64,8 @@ class Watching:
         self._readiness = Readiness()
         """Kept over attempts: it learns what this writer's checkpoints are made of."""
         self._attempt: AttemptWatch | None = None
+        self.putting_back = Tally()
+        """How far the restore is that is under way."""
 
     def of(self, world: World) -> AttemptWatch:
         """The care in this world; the same object for the same attempt."""
@@ -77,6 +80,7 @@ class Watching:
         start = self._start()
         aside = os.path.join(self._aside, str(world.attempt))
         restorer = Restorer(self.store, self.keys, self.folder, self._staging, aside)
+        self.putting_back = restorer.tally
         done = restorer.restore(world.checkpoint, start)
         self._forget_old(world.attempt)
         for what, names in (("put back", done.written), (f"moved to {aside}:", done.removed)):
@@ -190,6 +194,16 @@ class AttemptWatch:
             self.step = step
             self.active_ns = time.monotonic_ns()
 
+    def waits(self) -> str:
+        """What this task waits for beside the ranks, in words; '' for nothing."""
+        back, copy = self._watching.putting_back, self._follower.tally
+        is_last = self._ended is not None and not self.is_done
+        if back.total:
+            return f"putting checkpoint.dir back: {_of(back)}"
+        if copy.total:
+            return f"saving {'the last' if is_last else 'a'} checkpoint: {_of(copy)}"
+        return "looking through checkpoint.dir for what the ranks left" if is_last else ""
+
     def progress(self, heard_ns: Sequence[int], until_ns: int) -> Progress:
         """Progress as far as commits tell it.
 
@@ -257,6 +271,12 @@ class AttemptWatch:
         """How long nothing was heard: no output (`heard_ns`), no change in the folder."""
         last_ns = max(self.active_ns, *heard_ns, 0)
         return (now_ns - last_ns) / SECOND_NS
+
+
+def _of(tally: Tally) -> str:
+    """`4,210 of 9,000 files`."""
+    done, total = tally.done, tally.total
+    return f"{min(done, total):,} of {total:,} {'file' if total == 1 else 'files'}"
 
 
 def _inside(source: str, workplace: str, directory: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from phalanx.app.jobs import Job, load
+from phalanx.app.jobs import REMOVED, Job, load
 from phalanx.app.revive import Ensure, revive, start_controller
 from phalanx.clock import SECOND_NS, Clock, SystemClock
 from phalanx.errors import InputError, StoreConflict, StoreUnavailable
@@ -29,8 +29,11 @@ def request_stop(job: Job, *, save: bool = False, reason: str = "") -> Job:
             return job
         at_ns = record.stop.at_ns if record.stop else job.root.store.now_ns()
         stop = StopRequest(at_ns=at_ns, save=save, reason=reason)
-        job.root.store.swap(Keys(job.id).record, dumps(replace(record, stop=stop)), job.version)
-        job = load(job.root, job.id, job.note)
+        body = dumps(replace(record, stop=stop))
+        is_ours = job.root.store.swap(Keys(job.id).record, body, job.version) is not None
+        job = again(job)
+        if is_ours:
+            return job
     raise StoreConflict(f"the record of {job.id} changes too fast", hint="try again")
 
 
@@ -68,6 +71,11 @@ def again(job: Job) -> Job:
     try:
         return load(job.root, job.id, job.note)
     except InputError:
+        if job.root.store.read(f"{REMOVED}/{job.id}") is not None:
+            raise StoreUnavailable(
+                f"{job.id} had ended, and somebody removed it meanwhile (`phalanx rm`)",
+                hint="nothing of it is left",
+            ) from None
         raise StoreUnavailable(
             f"the record of {job.id} has gone from {job.root.folder}",
             hint="somebody removed the root; its tasks stop by themselves",

@@ -96,10 +96,11 @@ def stop(
     ensure: Ensure = start_controller,
 ) -> dict[str, Any]:
     """Ask a job to stop, wait until it has, and return `phalanx.status/1`."""
-    from phalanx.app.act import follow, request_stop
+    from phalanx.app.act import request_stop
+    from phalanx.app.rest import until_stopped
 
     asked = request_stop(find(job, root, ensure), save=save, reason="phalanx.stop")
-    return status_of(follow(asked, timeout_s=timeout_s, ensure=ensure))
+    return status_of(until_stopped(asked, timeout_s=timeout_s, ensure=ensure))
 
 
 def pause(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phalanx.app.fallback import in_world
 from phalanx.app.look import Look, step_of
 from phalanx.app.slow import slow_now
 from phalanx.state.record import PastAttempt, Record
@@ -15,7 +16,7 @@ def events(before: Look | None, after: Look) -> list[str]:
     told = len(old.history) if old else 0
     ended = record.history[told:]
     is_new_world = before is None or before.world is None or record.attempt > before.record.attempt
-    world = [_world(after)] if after.world is not None and is_new_world else []
+    world = _world(after) if after.world is not None and is_new_world else []
     # The last attempt of a job stays the present one: its world was there before it ended.
     is_over = any(past.attempt == record.attempt for past in ended)
     lines = [*(world if is_over else []), *map(_ended, ended)]
@@ -28,9 +29,16 @@ def events(before: Look | None, after: Look) -> list[str]:
     lines += [] if is_over else world
     was_slow = {slow.rank for slow in slow_now(before)} if before else set()
     lines += [slow.words() for slow in slow_now(after) if slow.rank not in was_slow]
+    lines += _waits(before, after)
     if record.warning and (old is None or old.warning != record.warning):
         lines.append(f"warning: {record.warning}")
     return lines + _state(old, record)
+
+
+def _waits(before: Look | None, after: Look) -> list[str]:
+    """What is waited for beside the ranks: once, however far it has come."""
+    told = {waits.partition(":")[0] for waits in before.waits} if before else set()
+    return [f"waiting: {w}" for w in after.waits if w.partition(":")[0] not in told]
 
 
 def _state(old: Record | None, record: Record) -> list[str]:
@@ -65,9 +73,11 @@ def _beginning(record: Record) -> str:
     return origin.words() if origin is not None else "the beginning"
 
 
-def _world(look: Look) -> str:
+def _world(look: Look) -> list[str]:
     assert look.world is not None
     world = look.world
+    fallback = in_world(look.record, look.passed_over, world)
     start = f"step {world.checkpoint_step}" if world.checkpoint else _beginning(look.record)
     ranks = "1 rank agreed" if world.size == 1 else f"{world.size} ranks agreed"
-    return f"attempt {world.attempt}: {ranks} to go on from {start}"
+    agreed = f"attempt {world.attempt}: {ranks} to go on from {start}"
+    return [agreed] if fallback is None else [fallback.sentence(), agreed]

@@ -27,23 +27,24 @@ def known_secrets(plan: JobPlan, environ: Mapping[str, str]) -> Redactor:
     return Redactor(found)
 
 
-def check_words(plan: JobPlan, known: Redactor) -> None:
-    """Raises `InputError` when a value of the plan holds a known secret, never showing it."""
-    for where, text in _words(plan):
+def check_words(plan: JobPlan, known: Redactor) -> tuple[tuple[str | int, ...], InputError] | None:
+    """(field, what is wrong) when a value of the plan holds a known secret, never showing it."""
+    for field, where, text in _words(plan):
         name = known.holds_value(text.encode("utf-8", "surrogateescape"))
         if name:
-            raise InputError(
+            return field, InputError(
                 f"{where} holds the value of {name}, and would stand in the job's record",
                 hint=f"write secrets: {{{name}: {{env: {name}}}}} and read that variable",
             )
+    return None
 
 
-def _words(plan: JobPlan) -> Iterator[tuple[str, str]]:
+def _words(plan: JobPlan) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
     for index, word in enumerate(plan.command):
-        yield f"command[{index}]", word
+        yield ("command", index), f"command[{index}]", word
     for name, value in plan.env:
-        yield f"env.{name}", value
-    yield "source", plan.source or ""
+        yield ("env", name), f"env.{name}", value
+    yield ("source",), "source", plan.source or ""
 
 
 def notes(plan: JobPlan, environ: Mapping[str, str], left_out: Sequence[Suspicion]) -> list[str]:

@@ -10,11 +10,15 @@ from typing import TypeVar
 from phalanx.app.jobs import Job
 from phalanx.names import Keys, split_checkpoint_name
 from phalanx.state.codec import loads
-from phalanx.state.gang import Beat, End, Head, Member, World
+from phalanx.state.gang import Beat, End, Head, Member, PassedOver, World
 from phalanx.state.observed import SeenBeat
 from phalanx.state.record import PastAttempt, Record, Seat
+from phalanx.words import Phase
 
 T = TypeVar("T")
+
+WAITS_NS = 10 * 10**9
+"""Beats come every second; what an older one says may be over."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Look:
     members: tuple[Member, ...]
     beats: tuple[SeenBeat, ...]
     ends: tuple[End, ...]
+    passed_over: PassedOver | None = None
+    """Checkpoints that could not be read when the world was agreed on."""
 
     @property
     def record(self) -> Record:
@@ -62,6 +68,15 @@ class Look:
             return None
         return max(0, self.total_steps - self.step) * max(paces) // 1_000_000_000
 
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What agents wait for beside their ranks, as they last said."""
+        fresh = [seen.beat for seen in self.beats if seen.age_ns < WAITS_NS]
+        is_over = self.record.phase.is_terminal or self.record.phase is Phase.PAUSED
+        ended = {(end.slot, end.incarnation) for end in self.ends}
+        alive = [] if is_over else [b for b in fresh if (b.slot, b.incarnation) not in ended]
+        return tuple(beat.waits for beat in alive if beat.waits)
+
     def beat(self, seat: Seat) -> SeenBeat | None:
         """The beat of a seat's incarnation."""
         mine = [s for s in self.beats if s.beat.slot == seat.slot]
@@ -96,13 +111,16 @@ def look(job: Job) -> Look:
     """Read what the seated incarnations of the current attempt wrote."""
     keys, record = job.keys, job.record
     seats = [(record.attempt, seat.slot, seat.incarnation) for seat in record.seats]
+    world = read(job, World, keys.world(record.attempt))
+    told = read(job, PassedOver, keys.passed_over(record.attempt)) if world is not None else None
     return Look(
         job=job,
         head=read(job, Head, keys.head),
-        world=read(job, World, keys.world(record.attempt)),
+        world=world,
         members=_all(read(job, Member, keys.member(*seat)) for seat in seats),
         beats=_all(seen_beat(job, keys, *seat) for seat in seats),
         ends=_all(read(job, End, keys.end(*seat)) for seat in seats),
+        passed_over=told,
     )
 
 

@@ -4,54 +4,72 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from phalanx.app.jobs import Job, find_job
 from phalanx.app.root import Root
-from phalanx.errors import CheckpointUnreadable, InputError, SpecError
+from phalanx.errors import CheckpointUnreadable, InputError, PhalanxError
 from phalanx.names import Keys
 from phalanx.plan.job import JobPlan
 from phalanx.plan.lineage import ALL, WEIGHTS, Origin
 
 if TYPE_CHECKING:
+    from phalanx.checkpoint.beginning import Read
     from phalanx.checkpoint.manifest import Manifest
     from phalanx.spec.life import InitFrom
 
 
+class Wrong(Protocol):
+    """Puts an error at the place of the first of some fields."""
+
+    def __call__(self, error: PhalanxError, *fields: tuple[str | int, ...]) -> InputError:
+        """The error to raise."""
+
+
 class Asked(NamedTuple):
-    """`init_from` as the job file has it, the file, and where in it."""
+    """`init_from` as the job file has it, the file, and who knows the places in it."""
 
     init_from: InitFrom
     file: str
-    at: tuple[int, int]
+    wrong: Wrong
 
 
 def origin_of(root: Root, asked: Asked, plan: JobPlan) -> Origin:
     """The exact checkpoint, or the exact files, that a job begins from; every byte was read.
 
-    Raises `SpecError` when they are not there, `CheckpointUnreadable` when they cannot be used.
+    Raises `InputError`, at the place of the field, when they are not there or cannot be used.
     """
-    try:
-        return _origin(root, asked, plan)
-    except InputError as error:
-        raise SpecError(error.message, file=asked.file, at=asked.at, hint=error.hint) from error
-
-
-def _origin(root: Root, asked: Asked, plan: JobPlan) -> Origin:
     init_from = asked.init_from
-    if init_from.weights is not None:
-        return _weights(init_from.weights, os.path.dirname(os.path.abspath(asked.file)))
-    assert init_from.job is not None
-    job = find_job(root, init_from.job)
-    name = checkpoint_of(job, init_from.step)
-    origin = _checkpoint(job, name, init_from.take or WEIGHTS, plan)
-    if plan.total_steps is not None and origin.first_step >= plan.total_steps:
+    fields: list[tuple[str, ...]] = [
+        ("init_from", "job" if init_from.weights is None else "weights")
+    ]
+    try:
+        if init_from.weights is not None:
+            return _weights(init_from.weights, os.path.dirname(os.path.abspath(asked.file)))
+        assert init_from.job is not None
+        job = find_job(root, init_from.job)
+        if init_from.step is not None:
+            fields = [("init_from", "step"), *fields]
+        name = checkpoint_of(job, init_from.step)
+        found = _readable(job, name)
+        if init_from.take != ALL:
+            return _as_origin(job, found, WEIGHTS)
+        fields = [("init_from", "take"), ("nodes",), ("ranks_per_node",), *fields]
+        _check_ranks(job, found.manifest, plan.world_size)
+        fields = [("init_from", "take"), ("total_steps",), *fields]
+        _check_end(found.manifest.step, plan)
+        return _as_origin(job, found, ALL)
+    except (InputError, CheckpointUnreadable) as error:
+        raise asked.wrong(error, *fields) from error
+
+
+def _check_end(step: int, plan: JobPlan) -> None:
+    if plan.total_steps is not None and step >= plan.total_steps:
         raise InputError(
-            f"init_from takes everything of step {origin.step}, and total_steps is "
+            f"init_from takes everything of step {step}, and total_steps is "
             f"{plan.total_steps}: no step would be left",
             hint="set a larger total_steps, or take: weights",
         )
-    return origin
 
 
 def checkpoint_of(job: Job, step: int | None) -> str:
@@ -74,7 +92,8 @@ def checkpoint_of(job: Job, step: int | None) -> str:
     raise InputError(f"{job.id} has no checkpoint of step {step}", hint=held)
 
 
-def _checkpoint(job: Job, name: str, take: str, plan: JobPlan) -> Origin:
+def _readable(job: Job, name: str) -> Read:
+    """The manifest of a checkpoint whose every byte was read."""
     from phalanx.checkpoint.beginning import read_exactly
     from phalanx.checkpoint.reading import problems
 
@@ -88,11 +107,13 @@ def _checkpoint(job: Job, name: str, take: str, plan: JobPlan) -> Origin:
     wrong = problems(store, folder, name)
     if wrong:
         raise CheckpointUnreadable(f"init_from: {name} of {job.id} is damaged: {wrong[0]}")
-    if take == ALL:
-        _check_ranks(job, found.manifest, plan.world_size)
-    theirs = found.manifest.init_from
+    return found
+
+
+def _as_origin(job: Job, found: Read, take: str) -> Origin:
+    manifest, theirs = found.manifest, found.manifest.init_from
     before = (theirs.as_ancestor(), *theirs.before) if theirs is not None else ()
-    return Origin(take, job.id, name, found.manifest.step, found.digest, before=before)
+    return Origin(take, job.id, manifest.name, manifest.step, found.digest, before=before)
 
 
 def _check_ranks(job: Job, manifest: Manifest, ranks: int) -> None:
@@ -117,7 +138,11 @@ def _weights(text: str, folder: str) -> Origin:
     path = os.path.normpath(os.path.join(folder, path))
     names = weights_in(path)
     inside = os.path.dirname(path) if os.path.isfile(path) else path
-    files = tuple(measured(inside, name) for name in names)
+    try:
+        files = tuple(measured(inside, name) for name in names)
+    except CheckpointUnreadable as error:
+        said = f"init_from.weights: {error.message}"
+        raise InputError(said, hint="fetch it again, or name another file") from error
     lines = "".join(f"{file.name} {file.bytes} {file.sha256}\n" for file in files)
     digest = hashlib.sha256(lines.encode()).hexdigest()
     return Origin(weights=path, files=files, digest=digest)

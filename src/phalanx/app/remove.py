@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from phalanx.app.act import again
 from phalanx.app.jobs import REMOVED, Job, find_job, job_ids, load
 from phalanx.app.revive import Ensure, start_controller
 from phalanx.app.root import Root
@@ -17,10 +18,30 @@ from phalanx.errors import CheckpointUnreadable, InputError, StoreError
 from phalanx.names import Keys, split_job_id
 
 SETTLE_S = 20.0
-"""How long rests of a job that has just ended are waited for."""
+"""How long rests of a job that has just ended are waited for; then again its last messages."""
+PATIENCE_S = 1.0
+"""A wait as long as that is told."""
 POLL_S = 0.1
+_RETURNS = 3
+"""How often a folder that somebody made anew is removed again."""
 _SUBMIT_NS = 24 * 3600 * SECOND_NS
 """A submit that has claimed its origin and written no record for so long has died."""
+
+
+class Onlooker:
+    """Hears how a removal goes on; this one says nothing."""
+
+    def check(self) -> None:
+        """Between two looks: may raise to end the waiting; nothing is removed half."""
+
+    def says(self, text: str) -> None:
+        """One line for people."""
+
+    def removed(self, job: str) -> None:
+        """A job is gone, whole."""
+
+
+_NOBODY = Onlooker()
 
 
 @dataclass(frozen=True)
@@ -29,6 +50,7 @@ class Sweepers:
 
     ensure: Ensure = start_controller
     clock: Clock | None = None
+    onlooker: Onlooker = _NOBODY
 
 
 def remove_view(root: Root, ids: Sequence[str], by: Sweepers | None = None) -> View:
@@ -44,8 +66,11 @@ def remove_view(root: Root, ids: Sequence[str], by: Sweepers | None = None) -> V
         reasons = needed_by(root, job.id, [other.id for other in jobs])
         if reasons:
             raise StoreError(f"{job.id} is still needed: {reasons[0]}")
-    settled = [_settled(job, by or Sweepers()) for job in jobs]
-    removed = [_remove(job) for job in settled]
+    by = by or Sweepers()
+    settled = [_settled(job, by) for job in jobs]
+    for job in settled:
+        _end_senders(job, by)
+    removed = [_remove(job, by) for job in settled]
     return {
         "schema": "phalanx.rm/1",
         "removed": removed,
@@ -123,22 +148,66 @@ def _settled(job: Job, by: Sweepers) -> Job:
             raise StoreError(
                 f"tasks of {job.id} are still ending", hint="try again in a while; nothing is lost"
             )
+        by.onlooker.check()
         by.ensure(job.root, job.id)
         clock.sleep(POLL_S)
-        job = load(job.root, job.id)
+        job = again(job)
     return job
 
 
-def _remove(job: Job) -> View:
+def _end_senders(job: Job, by: Sweepers) -> None:
+    """Controllers get the time to send the last messages; whatever is left then is ended.
+
+    What a controller started outlives it, and would go on beside a root that has forgotten it.
+    """
+    from phalanx.backends.local.drivers import controllers
+
+    clock = by.clock or SystemClock()
+    start_ns = clock.monotonic_ns()
+    while controllers(job.root.folder, job.id):
+        waited_s = (clock.monotonic_ns() - start_ns) / SECOND_NS
+        if waited_s >= SETTLE_S:
+            by.onlooker.says(f"{job.id}: a message is still being sent; it is given up")
+            break
+        by.onlooker.check()
+        if waited_s >= PATIENCE_S:
+            left = f"at most {SETTLE_S:g} s"
+            by.onlooker.says(f"waiting for the last messages of {job.id} to be sent ({left})")
+        clock.sleep(POLL_S)
+    _end_all(job)
+
+
+def _end_all(job: Job) -> None:
+    """Nothing of the job is left to write anywhere. Raises `StoreError` when it would not end."""
+    from phalanx.backends.local.drivers import controllers, end, senders
+
+    folder, created_ns = job.root.folder, job.record.created_ns
+    # Controllers first: nobody else starts a sender.
+    is_ended = end(lambda: controllers(folder, job.id))
+    if not (end(lambda: senders(job.id, created_ns)) and is_ended):
+        raise StoreError(
+            f"a process that sends a message of {job.id} does not end",
+            hint="try again in a while; nothing is lost",
+        )
+
+
+def _remove(job: Job, by: Sweepers) -> View:
     """The number is taken for good first, then the whole folder moves away in one step.
 
     A crash in between leaves the job as it was, a later one an unnamed rest that is cleaned.
     """
+    by.onlooker.check()
     store, at_ns = job.root.store, job.root.store.now_ns()
     size = freed(os.path.join(job.root.folder, job.keys.base))
     words = {"phase": job.record.phase.value, "at": rfc3339(at_ns)}
     store.create(f"{REMOVED}/{job.id}", json.dumps(words).encode())
-    store.delete(job.keys.base)
+    for _ in range(_RETURNS):
+        store.delete(job.keys.base)
+        # Somebody may have read the job, found a message owed, and started a controller.
+        _end_all(job)
+        if not os.path.lexists(os.path.join(job.root.folder, job.keys.base)):
+            break
+    by.onlooker.removed(job.id)
     return {"job": job.id, "phase": job.record.phase.value, "bytes": size}
 
 

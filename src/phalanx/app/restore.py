@@ -22,7 +22,7 @@ def restore_view(
 
     `which` is a step, a checkpoint's name or None for the newest. `tell` hears the bytes written
     and those of all. Raises `InputError` for a checkpoint that is not there or a folder that is
-    not empty, `CheckpointUnreadable` for damage, `CheckpointError` when `to` cannot be written.
+    not empty, `CheckpointUnreadable` for damage, `StoreUnavailable` when `to` cannot be written.
     """
     from phalanx.checkpoint.find import names
     from phalanx.checkpoint.restore import Source, check_target, restore

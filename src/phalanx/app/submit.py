@@ -14,7 +14,7 @@ from phalanx.app.origin import Asked, origin_of, settle, unsettle
 from phalanx.app.preflight import check_command, check_receivers
 from phalanx.app.revive import Ensure, start_controller
 from phalanx.app.root import Root, open_root
-from phalanx.errors import PlanError, SpecError, StoreConflict
+from phalanx.errors import CheckpointUnreadable, PlanError, StoreConflict
 from phalanx.names import Keys, job_id, split_job_id
 from phalanx.owned import problem_of
 from phalanx.plan.job import JobPlan
@@ -59,7 +59,6 @@ def submit(
     words = [*sets, *([f"target.kind={target}"] if target else [])]
     plan, exclude, notes, asked = _resolve(file, words)
     known = known_secrets(plan, os.environ)
-    check_words(plan, known)
     opened = open_root(root, create=True)
     left_out: tuple[Suspicion, ...] = ()
     if asked is not None:
@@ -69,7 +68,10 @@ def submit(
         notes = (*notes, *_left_out_by_default(plan.source, exclude))
         plan = replace(plan, source_digest=digest)
     at_record()
-    job = create(opened, plan)
+    try:
+        job = create(opened, plan)
+    except CheckpointUnreadable as error:
+        raise asked.wrong(error, ("init_from", "job")) if asked else error from error
     ensure(opened, job)
     return Submitted(opened, job, (*notes, *exposure_notes(plan, os.environ, left_out)))
 
@@ -93,17 +95,17 @@ def _resolve(file: str, sets: list[str]) -> _Resolved:
     if wrong is not None:
         index, error = wrong
         places = {-1: ("working_directory",), -2: ("source",)}
-        path = places.get(index, ("command", index))
-        at = loaded.document.place(path)
-        raise SpecError(error.message, file=file, at=at, hint=error.hint)
+        raise loaded.wrong(error, places.get(index, ("command", index)))
     untold = check_receivers(plan, os.environ)
     if untold is not None:
         number, error = untold
-        at = loaded.document.place(("notify", number, "command", 0))
-        raise SpecError(error.message, file=file, at=at, hint=error.hint)
+        raise loaded.wrong(error, ("notify", number, "command", 0))
+    exposed = check_words(plan, known_secrets(plan, os.environ))
+    if exposed is not None:
+        raise loaded.wrong(exposed[1], exposed[0])
     asked = None
     if spec.init_from is not None:
-        asked = Asked(spec.init_from, file, loaded.document.place(("init_from",)))
+        asked = Asked(spec.init_from, file, loaded.wrong)
     return _Resolved(plan, exclude_of(spec), _preflight(plan), asked)
 
 

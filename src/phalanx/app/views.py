@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
+from phalanx.app.fallback import fallbacks
 from phalanx.app.jobs import Job
 from phalanx.app.look import Look, is_gone, resumed_from, step_of
 from phalanx.app.messages import seen_messages
@@ -33,6 +34,7 @@ def status_view(
         **_summary(look, committed_ns),
         "tasks": [_task(look, seat, tasks) for seat in look.record.seats],
         "history": [_past(look.job, past) for past in look.record.history],
+        "passed_over": [one.view() for one in fallbacks(look)],
         "messages": [seen.view() for seen in seen_messages(look.job)],
     }
 
@@ -91,6 +93,7 @@ def _summary(look: Look, committed_ns: int | None) -> View:
         "verdict": cause_view(record.cause) if record.cause else None,
         "warning": record.warning or None,
         "slow": [slow_view(slow) for slow in slow_now(look)],
+        "waits": list(look.waits),
         "init_from": plain(record.plan.init_from),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phalanx.app.fallback import Fallback, fallbacks
 from phalanx.app.look import Look, resumed_from, step_of
 from phalanx.app.messages import seen_messages
 from phalanx.app.notices import SeenNotice
@@ -24,6 +25,7 @@ def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
     record = look.record
     past = record.history[-1] if record.history else None
     cause = record.cause or (past.cause if past else None)
+    passed = [one for one in fallbacks(look) if one.attempt >= record.attempt]
     return {
         "schema": "phalanx.why/1",
         "job": look.job.id,
@@ -33,12 +35,25 @@ def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
         "since": rfc3339(record.since_ns or record.created_ns),
         "first_cause": cause_view(cause) if cause else None,
         "evidence": _evidence(record, cause, past, notices)
+        + [_passed_over(one) for one in passed]
+        + [{"where": "beats", "says": waits, "at": None} for waits in look.waits]
         + _slow(look)
         + _untold(look)
         + given_up(record),
         "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(look, past)],
-        "next": _next(record, look),
+        "next": _next(record, _start_step(look, passed)),
     }
+
+
+def _passed_over(fallback: Fallback) -> View:
+    """A checkpoint that could not be read, and what that costs."""
+    where = f"checkpoints/{fallback.unreadable[0][0]}"
+    return {"where": where, "says": fallback.sentence(), "at": None}
+
+
+def _start_step(look: Look, passed: list[Fallback]) -> int:
+    """The step from which the next attempt begins, as far as it can be known now."""
+    return passed[-1].start_step if passed and passed[-1].is_ahead else look.head_step
 
 
 def _evidence(
@@ -114,26 +129,26 @@ def _opened(look: Look, past: PastAttempt) -> list[tuple[str, int | None]]:
     return found
 
 
-def _next(record: Record, look: Look) -> View:
+def _next(record: Record, start_step: int) -> View:
     action, at_ns = _NEXT.get(record.phase, ""), None
     if record.phase.is_terminal:
         action += _for_the_person(record)
     elif record.phase is Phase.PAUSED:
-        action = f"none before `phalanx resume {record.job}`; then on from step {look.head_step}"
+        action = f"none before `phalanx resume {record.job}`; then on from step {start_step}"
         if record.pause is None:
-            action = f"open attempt {record.attempt + 1} from step {look.head_step}"
+            action = f"open attempt {record.attempt + 1} from step {start_step}"
     elif record.ending is not None:
         action = f"stop every task, then {record.ending.value}"
     elif record.backoff_until_ns is not None:
         at_ns = record.backoff_until_ns
-        action = f"open attempt {record.attempt + 1} from step {look.head_step}"
+        action = f"open attempt {record.attempt + 1} from step {start_step}"
     elif record.reason == FailureClass.STORE_UNREACHABLE.value:
         at_ns = record.attempt_opened_ns + int(record.plan.start_timeout_s * SECOND_NS)
         action = "go on when the slots give signs again; else replace them"
     elif record.phase is Phase.RESTARTING:
-        action = f"start attempt {record.attempt} from step {look.head_step}"
+        action = f"start attempt {record.attempt} from step {start_step}"
     elif record.phase is Phase.RUNNING:
-        action += f"; a restart would go on from step {look.head_step}"
+        action += f"; a restart would go on from step {start_step}"
         if record.growing is not None:
             action = "take the slots in that are ready, at the next commit"
     return {"action": action, "at": maybe(at_ns)}

@@ -21,6 +21,8 @@ from phalanx.state.gang import Head
 if TYPE_CHECKING:
     from phalanx.store.store import Store
 
+BY_A_RANK = "a rank could not read it"
+"""Why a checkpoint is refused whose reader told the reason in its ending."""
 RETIRED = "retired"
 """Object in a checkpoint's folder that says it is going to be deleted."""
 
@@ -71,7 +73,7 @@ def choose(store: Store, keys: Keys, head: Head | None, unreadable: Collection[s
     refused: list[tuple[str, str]] = []
     for name, manifest, because in _way_back(store, keys, head.checkpoint if head else None):
         if name in unreadable:
-            because = because or "a rank could not read it"
+            because = because or BY_A_RANK
         if manifest is not None and not because:
             return Choice(name, tuple(refused))
         refused.append((name, because))
@@ -163,7 +165,7 @@ def listing(
     rows = []
     for name in names(store, keys):
         found = verify(store, keys, name) if read_all else None
-        why = because.get(name) or ("a rank could not read it" if name in unreadable else "")
+        why = because.get(name) or (BY_A_RANK if name in unreadable else "")
         why = why or _why_not(store, keys, name, committed)
         if found and not why:
             why = found[0]

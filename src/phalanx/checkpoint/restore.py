@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from phalanx.checkpoint import shard, torch_file
 from phalanx.checkpoint.arrays import Entry
+from phalanx.checkpoint.draft import drafted
 from phalanx.checkpoint.equal import Opened, is_equal
 from phalanx.checkpoint.manifest import PER_RANK, Manifest
 from phalanx.checkpoint.plain import Plain, plain
@@ -27,10 +27,11 @@ from phalanx.checkpoint.reading import load_manifest
 from phalanx.checkpoint.tree import unique_name
 from phalanx.checkpoint.unfold import unfold
 from phalanx.checkpoint.weights import ABOUT, SAFE
-from phalanx.errors import CheckpointError, CheckpointUnreadable, InputError
+from phalanx.errors import CheckpointUnreadable, InputError
 from phalanx.frozen import frozen
 from phalanx.names import Keys
 from phalanx.state.codec import plain as as_json
+from phalanx.store.refusals import unwritable
 
 if TYPE_CHECKING:
     from phalanx.store.store import Store
@@ -74,29 +75,29 @@ def restore(
     """Write one checkpoint to the folder `to` in plain form, after reading every byte of it.
 
     Raises `InputError` when `to` holds something, `CheckpointUnreadable` when the checkpoint is
-    damaged, `CheckpointError` when nothing can be written there.
+    damaged, `StoreUnavailable` when `to` cannot be made or written.
     """
     check_target(to)
     manifest = load_manifest(store, Keys(source.job).checkpoint(source.name), source.name)
-    draft = f"{to.rstrip(os.sep)}.{os.getpid()}.tmp"
-    try:
-        os.makedirs(draft)
+    with drafted(to) as draft:
         files = _write_all(store, draft, _Wanted(source, manifest, tuple(formats), tell))
-        _sync(draft)
-        os.rename(draft, to)
-        _sync(os.path.dirname(os.path.abspath(to)))
-    except OSError as error:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise CheckpointError(f"{to} cannot be written: {error.strerror or error}") from error
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
     return Restored(manifest, tuple(files), sum(files.values()))
 
 
 def check_target(to: str) -> None:
-    """Raises `InputError` unless `to` is missing or an empty folder."""
-    if os.path.lexists(to) and not (os.path.isdir(to) and not os.listdir(to)):
+    """Raises `InputError` unless `to` is missing or an empty folder.
+
+    Raises `StoreUnavailable` for a folder that cannot be looked into.
+    """
+    if not os.path.lexists(to):
+        return
+    if not os.path.isdir(to):
+        raise InputError(f"{to} is there already and no folder", hint="name a new folder")
+    try:
+        is_empty = not os.listdir(to)
+    except OSError as error:
+        raise unwritable(error, to) from error
+    if not is_empty:
         raise InputError(f"{to} is there already and not empty", hint="name a new folder")
 
 
@@ -221,11 +222,3 @@ def _finish(file: Any, data: bytes = b"") -> int:
     file.flush()
     os.fsync(file.fileno())
     return int(file.tell())
-
-
-def _sync(folder: str) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def write(path: str, about: dict[str, Any], values: Values) -> int:
     """Write `{"step", "state", "per_rank", "about"}`; returns the file's size.
 
-    Holds the whole state in memory. Raises `CheckpointError` where torch is not installed.
+    Holds the whole state in memory. Raises `CheckpointError` where torch is not installed and
+    `OSError` when the file cannot be written.
     """
     try:
         import torch
@@ -34,13 +35,17 @@ def write(path: str, about: dict[str, Any], values: Values) -> int:
         else:
             per_rank[name] = found
     content = {"step": about["step"], "state": state, "per_rank": per_rank, "about": about}
-    torch.save(content, path)
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-        return os.fstat(fd).st_size
-    finally:
-        os.close(fd)
+    with open(path, "xb") as file:
+        try:
+            torch.save(content, file)
+        except RuntimeError as error:
+            # torch puts its own error over that of the file, which says what is wrong.
+            if isinstance(error.__context__, OSError):
+                raise error.__context__ from None
+            raise
+        file.flush()
+        os.fsync(file.fileno())
+        return os.fstat(file.fileno()).st_size
 
 
 def _value(values: Values, rank: int, name: str) -> Any:

@@ -33,8 +33,15 @@ def weights_in(path: str) -> tuple[str, ...]:
     if os.path.isfile(path):
         return (os.path.basename(path),)
     if not os.path.isdir(path):
-        raise InputError(f"init_from.weights: there is nothing at {path}")
-    names = sorted(name for name in os.listdir(path) if os.path.isfile(os.path.join(path, name)))
+        raise InputError(
+            f"init_from.weights: there is nothing at {path}",
+            hint="a path is relative to the job file",
+        )
+    try:
+        listed = os.listdir(path)
+    except OSError as error:
+        raise InputError(f"init_from.weights: {path} cannot be read: {error.strerror}") from error
+    names = sorted(name for name in listed if os.path.isfile(os.path.join(path, name)))
     found = _safe(path, names) or _torch(path, names)
     if not found:
         said = f"init_from.weights: {path} holds no .safetensors, .pt, .pth, .bin or .ckpt"
@@ -97,9 +104,18 @@ def measured(folder: str, name: str) -> WeightsFile:
     view = _mapped(path)
     if name.endswith(SAFE):
         shard.parse(view, path)
-    elif bytes(view[:4])[:2] not in {magic[:2] for magic in _TORCH_MAGIC}:
+    elif bytes(view[:2]) not in {magic[:2] for magic in _TORCH_MAGIC}:
         raise CheckpointUnreadable(f"{path} is neither SafeTensors nor a file of torch.save")
+    elif bytes(view[:4]) == _TORCH_MAGIC[0] and not _is_whole_zip(path):
+        raise CheckpointUnreadable(f"{path} is not a whole file of torch.save: its end is missing")
     return WeightsFile(name, view.nbytes, digest_of(view))
+
+
+def _is_whole_zip(path: str) -> bool:
+    """Whether its directory, which a zip has at its end, is there; nothing in it is read."""
+    import zipfile
+
+    return zipfile.is_zipfile(path)
 
 
 def tensors_of(folder: str, file: WeightsFile) -> dict[str, Any]:

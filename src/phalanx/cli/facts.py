@@ -71,7 +71,12 @@ def refresh(answer: Path | None, region: str | None, to: Path | None) -> int:
     if to is None:
         print(text)
         return 0
-    to.write_text(text + "\n", "utf-8")
+    try:
+        to.write_text(text + "\n", "utf-8")
+    except OSError as error:
+        from phalanx.store.refusals import unwritable
+
+        raise unwritable(error, str(to)) from error
     click.echo(f"{len(made['rows'])} types written to {to}", err=True)
     return 0
 

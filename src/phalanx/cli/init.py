@@ -8,7 +8,7 @@ import shlex
 import click
 
 from phalanx.cli.options import json_option, note, out, out_json
-from phalanx.errors import InputError, StoreUnavailable
+from phalanx.errors import InputError
 
 FILES = ("job.yaml", "train.py")
 
@@ -28,18 +28,29 @@ def command(folder: str, as_json: bool) -> None:
             f"{' and '.join(there)} exist already; nothing was written",
             hint="name another folder: `phalanx init DIR`",
         )
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for path in paths:
-            with open(path, "xb") as file:
-                file.write(_content(os.path.basename(path)))
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {folder}: {error.strerror}") from error
+    _write(folder, paths)
     if as_json:
         out_json({"schema": "phalanx.init/1", "files": paths})
         return
     out(f"wrote {' and '.join(paths)}")
     note(f"next: phalanx run {shlex.quote(paths[0])}")
+
+
+def _write(folder: str, paths: list[str]) -> None:
+    """Write both files or none. Raises `StoreUnavailable`."""
+    written = []
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path in paths:
+            with open(path, "xb") as file:
+                written.append(path)
+                file.write(_content(os.path.basename(path)))
+    except OSError as error:
+        from phalanx.store.refusals import unwritable
+
+        for path in written:
+            os.unlink(path)
+        raise unwritable(error, folder) from error
 
 
 def _content(name: str) -> bytes:

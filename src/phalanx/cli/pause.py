@@ -7,10 +7,12 @@ from typing import Any
 import click
 
 from phalanx.app import api
-from phalanx.app.rest import request_pause, until_paused
-from phalanx.app.revive import revive
+from phalanx.app.jobs import Job
+from phalanx.app.rest import request_pause, until_paused, why_not_paused
+from phalanx.app.revive import Ensure, revive
 from phalanx.cli import view
 from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
+from phalanx.cli.waiting import Waiting
 
 
 @click.command("pause")
@@ -24,23 +26,34 @@ def command(
 ) -> int:
     """Let all ranks save the same step, release the tasks, and rest until `phalanx resume`.
 
-    Exit 0 once it rests; 1 when it ended instead or did not rest in time (the request stays).
+    Exit 0 once it rests and nothing of it is left on this machine; 1 when it ended instead, was
+    let go on by somebody, or did not rest in time (the request stays).
     """
-    found = api.find(job, root, starter(ctx))
+    waiting = Waiting(root, f"nothing was asked of {job}")
+
+    def work() -> int:
+        found = _until_paused(api.find(job, root, starter(ctx)), timeout_s, starter(ctx), waiting)
+        answer = api.status_of(found)
+        rests = answer["phase"] == "Paused"
+        note(_unsaved(answer) if rests else f"phalanx: {why_not_paused(found)}")
+        out_json(answer) if as_json else out(view.ending(answer))
+        return 0 if rests else 1
+
+    return waiting.run(work)
+
+
+def _until_paused(found: Job, timeout_s: float | None, ensure: Ensure, waiting: Waiting) -> Job:
     note(found.note)
     if found.record.phase.value == "Paused" and found.record.pause is not None:
         note(f"phalanx: {found.id} is paused already")
     found = request_pause(found, reason="phalanx pause")
-    note(revive(found, starter(ctx)))
-    found = until_paused(found, timeout_s=timeout_s, ensure=starter(ctx))
-    answer = api.status_of(found)
-    rests = answer["phase"] == "Paused"
-    if not rests and not found.record.phase.is_terminal:
-        note(f"phalanx: {found.id} is still {answer['phase']}; the request to pause stays")
-    if rests:
-        note(_unsaved(answer))
-    out_json(answer) if as_json else out(view.ending(answer))
-    return 0 if rests else 1
+    waiting.state = (
+        f"the request to pause {found.id} is recorded and goes on; `phalanx status"
+        f" {found.id}{waiting.where}` shows it, `phalanx resume {found.id}{waiting.where}` takes"
+        " it back"
+    )
+    note(revive(found, ensure))
+    return until_paused(found, waiting.see, timeout_s=timeout_s, ensure=ensure)
 
 
 def _unsaved(answer: dict[str, Any]) -> str:

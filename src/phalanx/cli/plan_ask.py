@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from phalanx.cli.options import note
-from phalanx.errors import InputError, SpecError, StoreUnavailable
+from phalanx.errors import InputError, SpecError
 from phalanx.plan.design import design
 from phalanx.plan.questions import QUESTIONS, Question, job_file, workload_file
 from phalanx.plan.resolve import resolve
@@ -113,4 +113,6 @@ def _write(path: str, text: str) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from error
+        from phalanx.store.refusals import unwritable
+
+        raise unwritable(error, path) from error

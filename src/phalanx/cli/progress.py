@@ -51,7 +51,9 @@ def line(look: Look) -> str:
     if look.eta_s is not None:
         words.append(f"{view.seconds(look.eta_s * 10**9)} to go")
     words.append(f"attempt {record.attempt}")
-    if any(seen.beat.saving for seen in look.beats):
+    if look.waits:
+        words.append(look.waits[0])
+    elif any(seen.beat.saving for seen in look.beats):
         words.append("saving")
     if record.phase.value != "Running":
         words.append(record.message)

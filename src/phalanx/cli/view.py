@@ -13,6 +13,8 @@ BAR = 24
 """Characters of a bar that stands for everything."""
 SLOW_SHOWN = 4
 """Slow ranks that are named, slowest first."""
+PASSED_SHOWN = 3
+"""Attempts that passed an unreadable checkpoint over, newest last."""
 
 _LABELS = {
     "useful": "steps that a checkpoint or the end has kept",
@@ -55,7 +57,7 @@ def status(view: View) -> str:
         rows.append(("verdict", cause(view["verdict"])))
     if view["warning"]:
         rows.append(("warning", view["warning"]))
-    rows += [("slow", slow["message"]) for slow in view["slow"][:SLOW_SHOWN]]
+    rows += _notes(view)
     lines = [f"{name:<11} {text}" for name, text in rows]
     lines += [_task(task) for task in view["tasks"]]
     lines += [_past(past) for past in view["history"]]
@@ -134,7 +136,7 @@ def checkpoints(view: View) -> str:
                 item["name"],
                 str(item["step"]),
                 str(item["attempt"]),
-                str(item["world_size"] or "?"),
+                str(item["world_size"] or "-"),
                 size(item["bytes"] or 0),
                 state,
             )
@@ -221,6 +223,13 @@ def size(count: int) -> str:
     return f"{value:.1f} TiB"
 
 
+def _notes(view: View) -> list[tuple[str, str]]:
+    """What is waited for, what could not be read, who is slow."""
+    waits = [("waiting", text) for text in view["waits"]]
+    passed = [("unreadable", one["message"]) for one in view["passed_over"][-PASSED_SHOWN:]]
+    return [*waits, *passed, *(("slow", slow["message"]) for slow in view["slow"][:SLOW_SHOWN])]
+
+
 def _checkpoint(view: View | None) -> str:
     if view is None:
         return "none yet"
@@ -234,8 +243,9 @@ def _nodes(nodes: View) -> str:
 
 def _attempt(view: View) -> str:
     restarts = view["restarts"]
+    ranks = "1 rank" if view["world_size"] == 1 else f"{view['world_size']} ranks"
     return (
-        f"{view['attempt']} with {view['world_size']} ranks"
+        f"{view['attempt']} with {ranks}"
         f" (restarts: {restarts['counted']} counted, {restarts['uncounted']} not)"
     )
 

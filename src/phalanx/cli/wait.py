@@ -9,6 +9,7 @@ from phalanx.app.act import follow
 from phalanx.app.jobs import Job
 from phalanx.cli import view
 from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
+from phalanx.cli.waiting import Waiting
 from phalanx.words import Phase
 
 
@@ -27,7 +28,7 @@ def command(
     """
     found = api.find(job, root, starter(ctx))
     note(found.note)
-    found = follow(found, _Once(), timeout_s=timeout_s, ensure=starter(ctx))
+    found = follow(found, _Once(Waiting(root, "")), timeout_s=timeout_s, ensure=starter(ctx))
     answer = api.status_of(found)
     if not found.record.phase.is_terminal:
         note(f"phalanx: {found.id} is still {answer['phase']} after {timeout_s:g} s")
@@ -36,12 +37,14 @@ def command(
 
 
 class _Once:
-    """Says, each time that a job begins to rest, that waiting goes on."""
+    """Says, each time that a job begins to rest, that waiting goes on; and what is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
         self._is_paused = False
 
     def __call__(self, job: Job) -> None:
+        self._waiting.say_waits(job)
         was, self._is_paused = self._is_paused, job.record.phase is Phase.PAUSED
         if self._is_paused and not was:
             how = f"`phalanx resume {job.id}` lets it go on"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from phalanx.frozen import frozen
+
 API_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"
 
 
-@dataclass(frozen=True)
+@frozen
 class InstanceType:
     """One row of DescribeInstanceTypes; sizes in MiB, `nvme_gb` per disk.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from phalanx.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class FactSource:
     """A page and the day it was last checked (`undated` where the source says none)."""
 
@@ -18,7 +19,7 @@ class FactSource:
     verified: str
 
 
-@dataclass(frozen=True)
+@frozen
 class FactRow:
     """One fact. `fact` are ids of the digest it was taken from.
 

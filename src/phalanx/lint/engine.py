@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from phalanx.frozen import frozen
 from phalanx.lint import waive
 from phalanx.lint.discover import rules_on
 from phalanx.lint.entity import Entity
@@ -17,7 +18,7 @@ from phalanx.lint.values import readable
 from phalanx.lint.world import World
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """What one call of lint found. `texts` holds what was read, for excerpts."""
 
@@ -25,7 +26,7 @@ class Report:
     waived: tuple[Finding, ...] = ()
     files: int = 0
     skipped: tuple[Skipped, ...] = ()
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = MappingProxyType({})
 
     def count(self, severity: Severity) -> int:
         """How many findings have this severity."""

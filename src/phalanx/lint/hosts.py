@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from phalanx.facts.instances import InstanceType, family, instance
+from phalanx.frozen import frozen
 from phalanx.lint.capacity import LaunchTemplate
 from phalanx.lint.entity import Entity
 from phalanx.lint.infra import ComputeEnvironment
@@ -31,7 +30,7 @@ _SYSTEMS = {"amazon-linux-2": "al2", "amzn2": "al2", "bottlerocket": "bottlerock
 _PURPOSES = {"gpu": "gpu", "-nvidia": "gpu", "neuron": "neuron", "inf": "neuron"}
 
 
-@dataclass(frozen=True)
+@frozen
 class MachineImage:
     """An image that AWS makes for ECS: `purpose` is gpu, neuron or plain.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from phalanx.frozen import frozen
 from phalanx.lint.pattern import Pattern
 
 Path = tuple[str | int, ...]
 _STEP = Pattern(r"\[(\d+)\]|([^.\[\]]+)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """`where` is in the document's own words; `line` and `column` start at 1 (0: not known)."""
 
@@ -22,7 +22,7 @@ class Place:
     column: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Span:
     """The text of one scalar: `start` and `end` are offsets in characters."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from phalanx.frozen import frozen
 from phalanx.lint.entity import Node
 
 
-@dataclass(frozen=True)
+@frozen
 class Statement:
     """One statement. Unknown members leave the lists shorter, `is_known` says so."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from phalanx.frozen import frozen
 
 if TYPE_CHECKING:
     from phalanx.lint.entity import Entity, Node
@@ -28,7 +29,7 @@ class Severity(str, Enum):
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """A page that says so, and the day it was last checked (`YYYY-MM-DD`, or `undated`)."""
 
@@ -36,7 +37,7 @@ class Source:
     verified: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Hit:
     """One mistake found: the node, the normalised path below it, and words of its own.
 
@@ -58,7 +59,7 @@ E = TypeVar("E", bound="Entity")
 Check = Callable[[E, "World"], Found]
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule(Generic[E]):
     """One rule. `message` is the general form, `why` the mechanism, `fix` what to do.
 
@@ -76,7 +77,7 @@ class Rule(Generic[E]):
     fix: str
     sources: tuple[Source, ...]
     since: str
-    check: Check[E] = field(repr=False)
+    check: Check[E]
     guards: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
 
@@ -118,7 +119,7 @@ def rule(
     return wrap
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """What a person reads: a hit with the words of its rule and its place in a file."""
 
@@ -156,7 +157,7 @@ class Finding:
         return out
 
 
-@dataclass(frozen=True)
+@frozen
 class Repair:
     """Replace `[start, end)` of a file's text by `text`."""
 

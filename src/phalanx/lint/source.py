@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from phalanx.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceFile:
     """`name` is the path as the user wrote it; `named` is False when a folder was searched."""
 

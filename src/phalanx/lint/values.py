@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from phalanx.frozen import frozen
 
 HOLE = "\ue000"
 """Stands inside a text where an interpolation could not be resolved. It equals no real character,
@@ -21,7 +21,7 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-@dataclass(frozen=True)
+@frozen
 class Ref(Unknown):
     """A reference to another resource of the same stack or configuration.
 

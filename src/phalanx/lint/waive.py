@@ -7,10 +7,10 @@ it; above a block it covers the block. A waiver without a reason waives nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from phalanx.errors import InputError
+from phalanx.frozen import frozen, replace
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Finding, Severity
 
@@ -19,7 +19,7 @@ _RULES = Pattern(r"\s*([A-Za-z][A-Za-z0-9-]*(?:\s*,\s*[A-Za-z][A-Za-z0-9-]*)*)\s
 _BLANK = Pattern(r"\s*(?:#|//|/\*|$)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Waiver:
     """Findings of `rule` (id or slug) in files like `path`, on lines `first` to `last`."""
 

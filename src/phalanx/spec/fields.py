@@ -19,7 +19,8 @@ T = TypeVar("T")
 COUNT_MAX = 4096
 """Largest number of nodes or of ranks on one."""
 _ACCELERATOR = re.compile(r"([A-Za-z][A-Za-z0-9.-]{0,39})(?::([0-9]{1,6}))?")
-_EVERY_STEPS = re.compile(r"([0-9]{1,12})\s*steps?")
+_EVERY_STEPS = re.compile(r"(-?[0-9]{1,12})\s*steps?")
+_EVERY_HINT = 'write auto, "100 steps" or 10m'
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _SHELL = re.compile(r"&&|\|\||[|;<>$`*]")
@@ -88,7 +89,8 @@ def job_name(value: object) -> str:
     if not re.fullmatch(JOB_NAME, name):
         better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-").lstrip("0123456789-")
         said = f"{{path}} must be lower-case letters, digits and single hyphens: {shown(name)}"
-        raise Wrong(said, f"for example {better}" if better else "for example my-job")
+        fits = re.fullmatch(JOB_NAME, better) and better not in RESERVED
+        raise Wrong(said, f"for example {better}" if fits else "for example my-job")
     return name
 
 
@@ -125,7 +127,9 @@ def not_empty(items: tuple[T, ...]) -> tuple[T, ...]:
 def accelerator(value: object) -> Accelerator:
     """`H100:8`, `gpu:2`, `gpu` or `cpu`. Raises `Wrong`."""
     if isinstance(value, int) and not isinstance(value, bool):
-        raise Wrong("{path} needs a kind", f"write gpu:{shown(value)}")
+        fits = 1 <= value <= COUNT_MAX
+        hint = f"write gpu:{value}" if fits else "write H100:8, gpu:2 or cpu"
+        raise Wrong("{path} needs a kind", hint)
     match = _ACCELERATOR.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise Wrong(f"{{path}} is not an accelerator: {shown(value)}", "write H100:8, gpu:2 or cpu")
@@ -147,15 +151,17 @@ def every(value: object) -> Every:
     steps = _EVERY_STEPS.fullmatch(value.strip()) if isinstance(value, str) else None
     if steps or (isinstance(value, int) and not isinstance(value, bool)):
         number = int(steps[1]) if steps else int(str(value))
-        if not 1 <= number <= 10**12:
-            raise Wrong("{path} must be at least 1 step")
+        if number < 1:
+            raise Wrong("{path} must be at least 1 step", _EVERY_HINT)
+        if number > 10**12:
+            raise Wrong(f"{{path}} must be at most {10**12} steps", _EVERY_HINT)
         return Every(steps=number)
     try:
         return Every(seconds=duration_s(value))
     except Wrong as wrong:
         said = f"{{path}} is neither auto, steps nor a duration: {shown(value)}"
-        limit = "{path} must be" in wrong.message and isinstance(value, str)
-        raise Wrong(wrong.message if limit else said, 'write auto, "100 steps" or 10m') from None
+        limit = " longer than " in wrong.message
+        raise Wrong(wrong.message if limit else said, _EVERY_HINT) from None
 
 
 def after(value: object) -> float | None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from phalanx.errors import InputError, SpecError
+from phalanx.errors import InputError, PhalanxError, SpecError
 from phalanx.spec.exposed import Exposed, exposed
 from phalanx.spec.job import JobSpec
 from phalanx.spec.kinds import KINDS, RUNS, foreign, foreign_text
 from phalanx.spec.located import decode, read
 from phalanx.spec.places import BYTES_MAX, Document, dotted
 from phalanx.spec.refusal import refusal
-from phalanx.spec.sets import Change, apply, parse
+from phalanx.spec.sets import Change, apply, change_of, parse
 from phalanx.spec.suggest import near
 from phalanx.spec.wrong import kind_of, shown
 
@@ -28,6 +28,23 @@ class LoadedSpec:
 
     spec: JobSpec
     document: Document
+    changes: tuple[Change, ...] = ()
+
+    def wrong(self, error: PhalanxError, *fields: tuple[str | int, ...]) -> InputError:
+        """`error`, found when a value was looked up, at the place of the first of `fields`.
+
+        One that a `--set` gave is told with that option and goes first.
+        """
+        for path in fields:
+            change = change_of(path, self.changes, self.document)
+            if change:
+                said = error.message
+                for end in range(len(path), 0, -1):
+                    name = dotted(path[:end])
+                    said = said.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+                return change.refusal(said, error.hint)
+        at = self.document.place(fields[0])
+        return SpecError(error.message, file=self.document.file, at=at, hint=error.hint)
 
 
 def load(
@@ -65,7 +82,7 @@ def check(document: Document, sets: Sequence[str] = ()) -> LoadedSpec:
     found = exposed(value)
     if found is not None:
         raise _exposed(found, document, changes)
-    return LoadedSpec(spec, document)
+    return LoadedSpec(spec, document, tuple(changes))
 
 
 def _exposed(found: Exposed, document: Document, changes: Sequence[Change]) -> InputError:

@@ -12,7 +12,7 @@ from phalanx.spec import suggest
 from phalanx.spec.fields import Part
 from phalanx.spec.job import JobSpec
 from phalanx.spec.places import Document, dotted, lookup
-from phalanx.spec.sets import Change
+from phalanx.spec.sets import Change, change_of
 from phalanx.spec.shape import elsewhere, fields_of, model_at
 from phalanx.spec.wrong import Wrong, kind_of, shown
 from phalanx.words import FailureClass
@@ -87,7 +87,7 @@ class _Finding:
         below = self.wrong.below if self.wrong else ()
         self.path = _real((*raw["loc"], *below), value)
         self.value = lookup(value, self.path)
-        self.change = self._change(changes)
+        self.change = change_of(self.path, changes, document)
         names_key = self.type == "extra_forbidden" or (below and isinstance(below[-1], str))
         self.at = document.key_place(self.path) if names_key else document.place(self.path)
 
@@ -95,18 +95,6 @@ class _Finding:
     def order(self) -> tuple[int, tuple[int, int]]:
         """File order; then changes from the command line; then what is missing."""
         return (2 if self.type == "missing" else 1 if self.change else 0), self.at
-
-    def _change(self, changes: Sequence[Change]) -> Change | None:
-        known = len(self.document.known(self.path))
-        for change in reversed(changes):
-            common = 0
-            for ours, theirs in zip(change.path, self.path, strict=False):
-                if ours != theirs:
-                    break
-                common += 1
-            if common == len(change.path) or common > known:
-                return change
-        return None
 
     def error(self) -> InputError:
         """The line, at its place in the file or at its `--set`."""
@@ -118,10 +106,10 @@ class _Finding:
     def _words(self) -> tuple[str, str]:
         name = dotted(self.path) or self.what
         if self.wrong:
-            hint = self.wrong.hint or _WRITE.get(str(self.path[-1]), "") if self.path else ""
+            hint = self.wrong.hint or self._example()
             return self.wrong.message.replace("{path}", name), hint
         if self.type == "missing":
-            return f"{name} is missing", _WRITE.get(str(self.path[-1]), "")
+            return f"{name} is missing", self._example()
         if self.type == "extra_forbidden":
             return self._unknown()
         if self.type in ("literal_error", "enum"):
@@ -134,6 +122,13 @@ class _Finding:
         if self.type in _KINDS:
             return f"{name} must be {_KINDS[self.type]}, not {self._is()}", self._fields()
         return f"{name} does not fit", ""
+
+    def _example(self) -> str:
+        if not self.path:
+            return ""
+        if self.path[0] == "notify" and self.path[-1] == "on":
+            return "write on: [failed]"
+        return _WRITE.get(str(self.path[-1]), "")
 
     def _is(self) -> str:
         plain = isinstance(self.value, (bool, int, float)) or (
@@ -153,6 +148,11 @@ class _Finding:
         name = str(self.path[-1])
         owner = dotted(self.path[:-1]) or self.what
         meant = self._meant(name, here)
+        if not meant and name.startswith(("x-", ".")):
+            return (
+                f"{owner} has no field {shown(name)}",
+                "put an anchor (&name) on the field that uses the value first",
+            )
         hint = f"did you mean {meant}?" if meant else f"its fields are {', '.join(here)}"
         return f"{owner} has no field {shown(name)}", hint
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from phalanx.errors import InputError, SpecError
 from phalanx.spec.located import read
-from phalanx.spec.places import dotted
+from phalanx.spec.places import Document, Path, dotted
 from phalanx.spec.wrong import kind_of, shown
 
 _PATH = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*|\[[0-9]{1,6}\])*", re.A)
@@ -43,7 +43,9 @@ def parse(text: str) -> Change:
     try:
         return Change(path, read(raw, "value.yaml").value)
     except SpecError as error:
-        raise change.refusal(f"the value {error.message}", error.hint) from None
+        said = error.message
+        said = f"the value {said}" if said.startswith(("is ", "holds ")) else said
+        raise change.refusal(said, error.hint) from None
 
 
 def _path(text: str) -> tuple[str | int, ...]:
@@ -57,6 +59,20 @@ def apply(value: object, changes: Sequence[Change]) -> object:
     for change in changes:
         value = _put(value, change, 0)
     return value
+
+
+def change_of(path: Path, changes: Sequence[Change], document: Document) -> Change | None:
+    """The change that gave the value at `path`; None when the file did, or nobody."""
+    known = len(document.known(path))
+    for change in reversed(changes):
+        common = 0
+        for ours, theirs in zip(change.path, path, strict=False):
+            if ours != theirs:
+                break
+            common += 1
+        if common == len(change.path) or common > known:
+            return change
+    return None
 
 
 def _put(value: object, change: Change, depth: int) -> object:

@@ -22,6 +22,8 @@ _PLAIN_TAGS = frozenset(
     {"!", *(_STANDARD + n for n in ["str", "int", "float", "bool", "null", "map", "seq"])}
 )
 _BAD = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTY = re.compile(r"(?:^|[\s\[{,])[&!]\S* +\Z")
+"""An anchor or a tag right before a place."""
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,39})")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]{1,3})?")
 _WORDS: dict[str, object] = {
@@ -29,6 +31,7 @@ _WORDS: dict[str, object] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_QUOTES_OF_TAG = "put text with ! in quotes"
 _PROBLEMS = (
     ("tab", "a tab stands where YAML wants spaces", "indent with spaces"),
     ("mapping values are not allowed", "a colon stands where no name can", "quote text with ': '"),
@@ -45,7 +48,16 @@ _PROBLEMS = (
     ("expected key", "this line does not continue the mapping above it", "check indentation"),
     ("block end", "this line does not fit the lines above it", "check the indentation"),
     ("expected node content", "a value is missing or a bracket is out of place", ""),
-    ("tag handle", "a tag that begins with ! and has no meaning here", "put the text in quotes"),
+    ("tag handle", "a tag (!a!b) whose handle is declared nowhere", _QUOTES_OF_TAG),
+    ("a tag", "a ! stands before what is no name of a tag", _QUOTES_OF_TAG),
+    (
+        "an alias takes",
+        "an alias (*name) takes no anchor and no tag of its own",
+        "write *name alone",
+    ),
+    ("a value takes", "a value takes one anchor (&name) and one tag (!name)", "remove one"),
+    ("an alias", "a * stands before what is no name of an anchor", "put text with * in quotes"),
+    ("an anchor", "a & stands before what is no name of an anchor", "put text with & in quotes"),
     ("Unicode character escape", "an escape that stands for no character", ""),
     ("escape character", "an escape that YAML does not know", "use single quotes around it"),
     ("nesting depth", "brackets are nested too deeply", ""),
@@ -85,8 +97,19 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, file: str) -> SpecError:
     mark = error.problem_mark or error.context_mark
     at = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     problem = " ".join(str(error.problem or "").split())
-    if mark and "start any token" in problem and text[mark.index : mark.index + 1] == "\t":
+    here = text[mark.index : mark.index + 1] if mark else ""
+    if "start any token" in problem and here == "\t":
         problem = "tab"
+    elif str(error.context).endswith(("an alias", "an anchor", "a tag")):
+        problem = str(error.context)
+        start = error.context_mark
+        at = (start.line + 1, start.column + 1) if start else at
+    elif (
+        mark
+        and here in ("*", "&", "!")
+        and _PROPERTY.search(text[max(0, mark.index - 200) : mark.index])
+    ):
+        problem = "an alias takes" if here == "*" else "a value takes"
     for part, said, hint in _PROBLEMS:
         if part in problem:
             return SpecError(f"is not YAML: {said}", file=file, at=at, hint=hint)
@@ -175,16 +198,22 @@ class _Build:
         if name in ("!", "str"):
             return event.value
         value = plain_scalar(event.value)
-        kinds = {"int": int, "float": (int, float), "bool": bool, "null": type(None)}
-        if name not in kinds or not isinstance(value, kinds[name]):  # type: ignore[arg-type]
-            raise self._wrong(f"the tag !!{name} does not fit this value", event)
+        if name == "float" and type(value) is int:
+            return float(value)
+        kinds = {"int": int, "float": float, "bool": bool, "null": type(None)}
+        if name not in kinds or type(value) is not kinds[name]:
+            raise self._misfit(event)
         return value
+
+    def _misfit(self, event: Any) -> SpecError:
+        name = event.tag.removeprefix(_STANDARD)
+        return self._wrong(f"the tag !!{name} does not fit this value", event, "remove it")
 
     def _key(self, event: Any) -> None:
         frame = self.stack[-1]
         place = event.start_mark.line + 1, event.start_mark.column + 1
         if event.tag is not None and event.tag not in _PLAIN_TAGS:
-            raise self._wrong("a name cannot have a tag", event)
+            raise self._wrong("a name cannot have a tag", event, "remove it")
         merge = event.value == "<<" and event.implicit[0]
         members = frame.spot.members
         if not merge and isinstance(members, dict) and event.value in members:
@@ -202,6 +231,8 @@ class _Build:
             raise self._wrong(f"is nested more than {DEPTH_MAX} deep", event)
         spot = Spot(event.start_mark.line + 1, event.start_mark.column + 1)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
+        if event.tag in _PLAIN_TAGS - {"!", _STANDARD + ("map" if is_mapping else "seq")}:
+            raise self._misfit(event)
         value: dict[str, object] | list[object] = {} if is_mapping else []
         spot.members = {} if is_mapping else []
         if event.anchor is not None:
@@ -216,14 +247,18 @@ class _Build:
 
     def _alias(self, event: Any) -> None:
         if self._is_key():
-            raise self._wrong("a name cannot be an alias", event)
+            raise self._wrong("a name cannot be an alias", event, "write it out")
         name = event.anchor[:60]
         if event.anchor not in self.anchors:
-            raise self._wrong(f"the alias *{name} names no anchor above it", event)
+            hint = f"mark a value above with &{name}, or put text with * in quotes"
+            raise self._wrong(f"the alias *{name} names no anchor above it", event, hint)
         target = self.anchors[event.anchor]
         if target is None:
-            raise self._wrong(f"the alias *{name} stands inside the value that it names", event)
-        value, spot, size, depth = target
+            said = f"the alias *{name} stands inside the value that it names"
+            raise self._wrong(said, event, "write it out")
+        value, named, size, depth = target
+        spot = Spot(event.start_mark.line + 1, event.start_mark.column + 1)
+        spot.members = named.members
         if len(self.stack) + depth > DEPTH_MAX:
             raise self._wrong(f"is nested more than {DEPTH_MAX} deep", event)
         if self.stack[-1].size + size > 10 * self.nodes + 10_000:
@@ -268,12 +303,11 @@ class _Build:
         made = self.tags(tag, value) if self.tags else None
         if made is None:
             shown = tag.replace(_STANDARD, "!!")[:60]
-            raise SpecError(
-                f"the tag {shown} has no meaning here",
-                file=self.file,
-                at=spot.place,
-                hint="put the text in quotes",
-            )
+            shown = shown if shown.isprintable() else ascii(shown)
+            is_text = isinstance(value, str)
+            hint = "remove it, or put text with ! in quotes" if is_text else "remove it"
+            said = f"the tag {shown} is not allowed here"
+            raise SpecError(said, file=self.file, at=spot.place, hint=hint)
         name, inner = made
         outer = Spot(*spot.place)
         outer.members = {name: (spot.place, spot)}
@@ -285,9 +319,11 @@ class _Build:
         for source, where in zip(sources, spots, strict=False):
             if not isinstance(source, dict) or not isinstance(where.members, dict):
                 said = "<< merges mappings only"
-                raise SpecError(said, file=self.file, at=place)
+                hint = "write <<: *name, where &name marks a mapping"
+                raise SpecError(said, file=self.file, at=place, hint=hint)
             for name, member in source.items():
                 if isinstance(frame.value, dict) and name not in frame.value:
                     frame.value[name] = member
                     if isinstance(frame.spot.members, dict) and name in where.members:
-                        frame.spot.members[name] = where.members[name]
+                        # The name comes in here, its value stands where it was written.
+                        frame.spot.members[name] = place, where.members[name][1]

@@ -65,6 +65,15 @@ class Head:
 
 
 @frozen
+class PassedOver:
+    """Committed checkpoints that an attempt could not begin from; kept to be told to people."""
+
+    checkpoints: tuple[tuple[str, str], ...]
+    """(name, because), newest first."""
+    protocol: int = PROTOCOL
+
+
+@frozen
 class RankEnd:
     """How one rank ended, as its agent saw it."""
 
@@ -154,6 +163,8 @@ class Beat:
     entry: LedgerEntry | None = None
     """The ledger entry as it would be written now: all that is left of an agent that is killed."""
     protocol: int = PROTOCOL
+    waits: str = ""
+    """What is waited for here beside the ranks, for people; what follows a colon changes."""
 
 
 @frozen

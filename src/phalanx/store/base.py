@@ -102,6 +102,26 @@ class Links(Protocol):
 
 
 @runtime_checkable
+class Bulk(Protocol):
+    """A root in which many blobs of one folder are announced together, and settled once.
+
+    Until `settle` a crash of the machine may take their names away; their bytes are whole.
+    """
+
+    def put_loose(self, key: str, chunks: Iterable[bytes | memoryview]) -> Written:
+        """As `put_blob`, but for the name. Safe for many threads."""
+        ...
+
+    def link_loose(self, source: str, key: str) -> bool:
+        """As `link_blob`, but for the name."""
+        ...
+
+    def settle(self, prefix: str) -> None:
+        """Make all names in a folder durable, and the folder itself."""
+        ...
+
+
+@runtime_checkable
 class Watch(Protocol):
     """A hint that something below some folders may have changed. Never the truth."""
 

@@ -160,13 +160,22 @@ class FilesObjects:
 
     def put_blob(self, key: str, chunks: Iterable[bytes | memoryview]) -> Written:
         """Write, hash and publish in one pass. Raises `StoreConflict`."""
+        return self._put_blob(key, chunks, is_loose=False)
+
+    def put_loose(self, key: str, chunks: Iterable[bytes | memoryview]) -> Written:
+        """As `put_blob`; its name is durable after `settle`. Raises `StoreConflict`."""
+        return self._put_blob(key, chunks, is_loose=True)
+
+    def _put_blob(
+        self, key: str, chunks: Iterable[bytes | memoryview], *, is_loose: bool
+    ) -> Written:
         place = self._folders.at(key)
         with place:
             draft = self._drafts.new()
         with draft:
             written = pour(draft.fd, chunks, place)
             with place:
-                self._publish_new(draft, key)
+                self._publish_new(draft, key, is_loose=is_loose)
             return written
 
     def get_blob(self, key: str) -> memoryview | None:
@@ -187,6 +196,20 @@ class FilesObjects:
 
     def link_blob(self, source: str, key: str) -> bool:
         """One more name for the file; False when it is missing. Raises `StoreConflict`."""
+        return self._link_blob(source, key, is_loose=False)
+
+    def link_loose(self, source: str, key: str) -> bool:
+        """As `link_blob`; the name is durable after `settle`. Raises `StoreConflict`."""
+        return self._link_blob(source, key, is_loose=True)
+
+    def settle(self, prefix: str) -> None:
+        """Make the names in a folder durable; a folder that is gone has none."""
+        with self._folders.at(prefix):
+            folder = self._folders.find(prefix)
+            if folder is not None:
+                folder.settle()
+
+    def _link_blob(self, source: str, key: str, *, is_loose: bool) -> bool:
         with self._folders.at(source):
             held, name = self._parent(source)
             if held is None or _stat(name, held) is None:
@@ -200,7 +223,8 @@ class FilesObjects:
                 raise StoreConflict(f"{folder.path}/{new}: exists already") from None
             except FileNotFoundError:
                 return False  # removed meanwhile
-            folder.settle()
+            if not is_loose:
+                folder.settle()
             return True
 
     def delete(self, key: str) -> None:
@@ -232,12 +256,15 @@ class FilesObjects:
         above, _, name = key.rpartition("/")
         return self._folders.find(above), name
 
-    def _publish_new(self, draft: Draft, key: str) -> None:
+    def _publish_new(self, draft: Draft, key: str, *, is_loose: bool = False) -> None:
         above, _, name = key.rpartition("/")
-        self._publish(draft, self._folders.make(above), name)
+        self._publish(draft, self._folders.make(above), name, is_loose=is_loose)
 
-    def _publish(self, draft: Draft, folder: Folder, name: str) -> None:
-        """Durable file, then the name, then the durable folder: only then is it announced."""
+    def _publish(self, draft: Draft, folder: Folder, name: str, *, is_loose: bool = False) -> None:
+        """Durable file, then the name, then the durable folder: only then is it announced.
+
+        What is loose waits for `settle` before it is.
+        """
         self._folders.sync(draft.fd)
         try:
             os.link(
@@ -259,7 +286,8 @@ class FilesObjects:
             if error.errno not in fitness.NO_LINKS:
                 raise
             raise fitness.unfit(self.root, "has no hard links") from error
-        folder.settle()
+        if not is_loose:
+            folder.settle()
         if not folder.is_here():
             self._folders.find("")
             raise StoreConflict(f"{folder.path}: removed while it was written to")

@@ -61,6 +61,27 @@ def refusal(error: OSError, path: str) -> StoreUnavailable:
     return StoreUnavailable(f"{path}: {says}", hint=hint)
 
 
+def unwritable(error: OSError, path: str) -> StoreUnavailable:
+    """The error to raise for `error`, met while writing to a place outside of a root."""
+    code = error.errno or 0
+    says = _SAYS.get(code, (error.strerror or str(error), ""))[0]
+    if code in (errno.EBUSY, errno.EXDEV):
+        hint = "a file system is mounted there: name a new folder inside of it"
+    elif code in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free some space, or name another place"
+    else:
+        hint = "name another place"
+    return StoreUnavailable(f"{path} cannot be written: {_in_the_way(path) or says}", hint=hint)
+
+
+def _in_the_way(path: str) -> str:
+    """Which file stands where a folder above `path` should be; empty when none does."""
+    above = os.path.dirname(os.path.abspath(path))
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    return "" if os.path.isdir(above) else f"{above} is no folder"
+
+
 def root_missing(root: str) -> StoreUnavailable:
     """The root's folder is not there."""
     return StoreUnavailable(

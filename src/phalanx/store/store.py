@@ -26,7 +26,7 @@ from phalanx.errors import (
     StoreUnclear,
     StoreUnfit,
 )
-from phalanx.store.base import Beats, Blobs, Found, Links, Objects, Watch, Written
+from phalanx.store.base import Beats, Blobs, Bulk, Found, Links, Objects, Watch, Written
 
 _WRITER = r"[A-Za-z0-9._:@-]{1,200}"
 _STAMP = b'{"writer":"'
@@ -156,6 +156,23 @@ class Store:
             return False
         self.put_blob(key, [data])
         return True
+
+    def put_loose(self, key: str, chunks: Iterable[bytes | memoryview]) -> Written:
+        """As `put_blob`, for one of many: nothing may refer to it before `settle` of its folder."""
+        if isinstance(self.objects, Bulk):
+            return self.objects.put_loose(key, chunks)
+        return self.put_blob(key, chunks)
+
+    def copy_loose(self, source: str, key: str) -> bool:
+        """As `copy_blob`, for one of many: see `put_loose`."""
+        if isinstance(self.objects, Bulk):
+            return self.objects.link_loose(source, key)
+        return self.copy_blob(source, key)
+
+    def settle(self, prefix: str) -> None:
+        """Make everything durable that was put loosely into a folder."""
+        if isinstance(self.objects, Bulk):
+            self.objects.settle(prefix)
 
     def delete(self, key: str) -> None:
         """Remove an object, or a folder with all below it; missing is success."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from phalanx.errors import CheckpointUnreadable, InputError
 from phalanx.names import Keys
 from phalanx.plan.job import CheckpointPlan, JobPlan
 from phalanx.state.gang import Member, World
+from phalanx.store.files import FilesObjects
+from phalanx.store.store import Store
 from tests.support.saves import JOB, Saves
 from tests.support.waiting import until
 from tests.support.watched_writers import saved
@@ -139,3 +142,62 @@ def test_what_no_commit_holds_is_set_aside_and_not_lost(tmp_path: Path) -> None:
         aside = task.work.parent / ".aside"
         assert (aside / str(attempt) / f"emb-{attempt}.pt").exists()
         assert len(list(aside.iterdir())) <= 3
+
+
+class Held(FilesObjects):
+    """A disk that stands still once some blobs of a checkpoint were written, or read."""
+
+    def __init__(self, root: str, *, writes: int = 10**6, reads: int = 10**6) -> None:
+        super().__init__(root, sync=lambda fd: None)
+        self.writes, self.reads = threading.Semaphore(writes), threading.Semaphore(reads)
+
+    def put_loose(self, key, chunks):  # type: ignore[no-untyped-def]
+        self.writes.acquire()
+        return super().put_loose(key, chunks)
+
+    def get_blob(self, key):  # type: ignore[no-untyped-def]
+        if "/files/0" in key:
+            self.reads.acquire()
+        return super().get_blob(key)
+
+    def go_on(self) -> None:
+        self.writes.release(10**6)
+        self.reads.release(10**6)
+
+
+def test_how_far_it_is_is_told(tmp_path: Path) -> None:
+    task = Task(tmp_path)
+    task.saves.seal(0)
+    disk = Held(task.saves.root, writes=8)
+    task.watching.store = Store(disk, "held")
+    watch = task.attempt()
+    until(watch.is_restored)
+    watch.begin()
+    assert watch.waits() == ""
+    folder = task.work / "out" / "step-40"
+    folder.mkdir(parents=True)
+    data = saved(1)
+    for number in range(1200):
+        (folder / f"w{number}.pt").write_bytes(data)
+    watch.finish(Writers(are_alive=False, ended_well=True))
+    until(lambda: watch.waits() == "saving the last checkpoint: 8 of 1,200 files")
+    assert not watch.is_done
+    disk.go_on()
+    until(lambda: watch.is_done)
+    assert watch.waits() == ""
+    head = task.saves.head()
+    assert head is not None
+    assert head.checkpoint == "0000000040-0"
+
+    task.saves.seal(1)
+    for path in folder.iterdir():
+        path.unlink()
+    slow = Held(task.saves.root, reads=3)
+    task.watching.store = Store(slow, "slow")
+    later = task.attempt(1, "0000000040-0")
+    assert not later.is_restored()
+    until(lambda: later.waits() == "putting checkpoint.dir back: 3 of 1,200 files")
+    slow.go_on()
+    until(later.is_restored)
+    assert later.waits() == ""
+    assert len(list(folder.iterdir())) == 1200

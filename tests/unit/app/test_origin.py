@@ -20,7 +20,7 @@ from phalanx.frozen import replace
 from phalanx.names import Keys
 from phalanx.plan.job import JobPlan
 from phalanx.plan.lineage import Ancestor, Origin
-from phalanx.spec.life import InitFrom
+from phalanx.spec.load import load as load_spec
 from phalanx.state.codec import dumps
 from phalanx.state.record import Record
 from tests.support.saves import JOB, Saves
@@ -38,9 +38,16 @@ def saves(tmp_path: Path) -> Saves:
     return made
 
 
-def resolved(saves: Saves, plan: JobPlan = PLAN, **words: object) -> Origin:
-    asked = Asked(InitFrom(**words), f"{saves.root}/../job.yaml", (4, 12))  # type: ignore[arg-type]
-    return origin_of(open_root(saves.root), asked, plan)
+def resolved(
+    saves: Saves, plan: JobPlan = PLAN, sets: tuple[str, ...] = (), **words: object
+) -> Origin:
+    """The origin as a job file says it, of which one field may be given by `sets`."""
+    file = f"{saves.root}/../job.yaml"
+    said = ", ".join(f"{name}: {value}" for name, value in words.items() if value is not None)
+    text = f'kind: train\nname: new\ncommand: ["true"]\ninit_from: {{{said}}}\n'
+    loaded = load_spec(text, file, sets)
+    assert loaded.spec.init_from is not None
+    return origin_of(open_root(saves.root), Asked(loaded.spec.init_from, file, loaded.wrong), plan)
 
 
 @pytest.mark.parametrize(("step", "name"), [(None, "0000000030-0"), (20, "0000000020-0")])
@@ -54,12 +61,16 @@ def test_the_newest_or_a_step_by_its_exact_name(saves: Saves, step: int | None, 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"job": "jab"}, r"job\.yaml:4:12: there is no job jab .*did you mean job"),
+        ({"job": "jab"}, r"job\.yaml:4:18: there is no job jab .*did you mean job"),
         (
             {"job": "job", "step": 25},
-            r"has no checkpoint of step 25 \(it holds the steps 10, 20, 30",
+            r"job\.yaml:4:29: job-1 has no checkpoint of step 25 \(it holds the steps 10, 20, 30",
         ),
-        ({"weights": "nowhere"}, r"job\.yaml:4:12: init_from.weights: there is nothing at"),
+        (
+            {"weights": "nowhere"},
+            r"job\.yaml:4:22: init_from.weights: there is nothing at .*/nowhere "
+            r"\(a path is relative to the job file\)",
+        ),
     ],
 )
 def test_what_is_not_there_is_told_with_its_place(saves: Saves, words: dict, says: str) -> None:
@@ -68,10 +79,80 @@ def test_what_is_not_there_is_told_with_its_place(saves: Saves, words: dict, say
     assert re.search(says, refused.value.line()), refused.value.line()
 
 
+@pytest.mark.parametrize(
+    ("sets", "says"),
+    [
+        (["init_from.job=nope"], "--set init_from.job: there is no job nope under "),
+        (["init_from.step=7"], "--set init_from.step: job-1 has no checkpoint of step 7 "),
+        (["init_from={job: nope}"], "--set init_from: there is no job nope under "),
+        (["init_from={weights: x}"], "--set init_from: there is nothing at "),
+        (
+            ["init_from.job=", "init_from.weights=x"],
+            "--set init_from.weights: there is nothing at ",
+        ),
+        (["init_from.take=all"], "--set init_from.take: takes everything of step 30, and "),
+        (["init_from.take=all", "total_steps=30"], "--set init_from.take: takes everything of "),
+    ],
+)
+def test_a_value_of_the_command_line_is_told_with_its_option(
+    saves: Saves, sets: list[str], says: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        resolved(saves, replace(PLAN, total_steps=30), tuple(sets), job="job")
+    assert refused.value.line().startswith(says), refused.value.line()
+    assert refused.value.exit_code == 2
+
+
+def test_the_option_is_told_also_where_the_file_asks_for_the_rest(saves: Saves) -> None:
+    short = replace(PLAN, total_steps=30)
+    with pytest.raises(InputError, match=r"--set total_steps: init_from takes everything of step"):
+        resolved(saves, short, ("total_steps=30",), job="job", take="all")
+    with pytest.raises(SpecError, match="there is no job nope"):
+        resolved(saves, short, ("total_steps=30",), job="nope", take="all")
+
+
+def safe(header: bytes) -> bytes:
+    return len(header).to_bytes(8, "little") + header
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.safetensors", b"", "is not a whole SafeTensors file: 0 bytes are too few"),
+        ("a.safetensors", b"PK", "is not a whole SafeTensors file"),
+        ("a.safetensors", b"not safetensors at all", "is not a whole SafeTensors file"),
+        ("a.safetensors", safe(b"[]"), "is not a whole SafeTensors file"),
+        (
+            "a.safetensors",
+            safe(b'{"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}') + b"\0" * 8,
+            "is not a whole SafeTensors file: 8 bytes of data where the header tells of 16",
+        ),
+        ("a.pt", b"", "is neither SafeTensors nor a file of torch.save"),
+        ("a.pt", b"weights", "is neither SafeTensors nor a file of torch.save"),
+        ("a.pt", b"PK\x03\x04" + b"\0" * 99, "is not a whole file of torch.save"),
+        ("a.bin", b"text", "is neither SafeTensors nor a file of torch.save"),
+    ],
+)
+def test_weights_that_are_none_are_told_with_the_place_of_the_field(
+    saves: Saves, name: str, data: bytes, says: str
+) -> None:
+    folder = Path(saves.root).parent / "w"
+    folder.mkdir()
+    (folder / name).write_bytes(data)
+    for path in (f"w/{name}", "w"):
+        with pytest.raises(SpecError) as refused:
+            resolved(saves, weights=path)
+        line = refused.value.line().partition("job.yaml:")[2]
+        assert line.startswith(f"4:22: init_from.weights: {folder}/{name} {says}")
+        assert line.endswith("(fetch it again, or name another file)")
+        assert refused.value.exit_code == 2
+
+
 def test_an_end_that_is_reached_already_is_refused(saves: Saves) -> None:
     short = replace(PLAN, total_steps=30)
-    with pytest.raises(SpecError, match="no step would be left"):
+    with pytest.raises(SpecError, match="no step would be left") as refused:
         resolved(saves, short, job="job", take="all")
+    assert (refused.value.row, refused.value.column) == (4, 29)
     assert resolved(saves, short, job="job").step == 30
 
 
@@ -81,16 +162,18 @@ def test_damage_is_found_before_the_job_exists(saves: Saves) -> None:
     data[-1] ^= 1
     shard.unlink()
     shard.write_bytes(data)
-    with pytest.raises(CheckpointUnreadable, match="0000000030-0 of job-1 is damaged"):
+    with pytest.raises(SpecError, match="0000000030-0 of job-1 is damaged") as refused:
         resolved(saves, job="job")
+    assert refused.value.line().partition("job.yaml:")[2].startswith("4:18: init_from: ")
 
 
 def test_a_state_that_differs_between_ranks_needs_as_many_of_them(saves: Saves) -> None:
     for rank in range(2):
         saves.write(40, 0, rank, 2)
     saves.commit("0000000040-0", 0, 2)
-    with pytest.raises(CheckpointUnreadable, match="'rank' differs between the 2 ranks"):
+    with pytest.raises(SpecError, match="'rank' differs between the 2 ranks") as refused:
         resolved(saves, job="job", take="all")
+    assert (refused.value.row, refused.value.column) == (4, 29)
     assert resolved(saves, replace(PLAN, nodes=2), job="job", take="all").step == 40
     assert resolved(saves, job="job").step == 40
 

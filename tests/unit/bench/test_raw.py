@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
-from bench.raw import Trial, Trials
+import pytest
+from bench.raw import Trial, Trials, is_due
 
 
 def trials(folder: Path, code: str = "a") -> Trials:
@@ -47,3 +49,12 @@ def test_single_systems_can_be_capped(tmp_path: Path) -> None:
     kept = trials(tmp_path)
     kept.interleave("c", {"x": lambda _: {"s": 1}, "y": lambda _: {"s": 2}}, 3, {"y": 1})
     assert (len(kept.of("c", "x")), len(kept.of("c", "y"))) == (3, 1)
+
+
+@pytest.mark.parametrize(("trials", "share"), [(30, 8), (30, 1), (30, 30), (3, 8), (7, 0)])
+def test_a_capped_system_is_spread_over_the_run(trials: int, share: int) -> None:
+    due = [trial for trial in range(trials) if is_due(trial, trials, share)]
+    assert len(due) == min(trials, share)
+    assert due[:1] in ([0], [])
+    gaps = {after - before for before, after in itertools.pairwise(due)}
+    assert not gaps or max(gaps) - min(gaps) <= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import OrderedDict, deque
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from safetensors.torch import load_file
 
 from phalanx.checkpoint.manifest import PER_RANK, REPLICATED, Piece
 from phalanx.checkpoint.restore import FORMATS, Restored, Source, restore
-from phalanx.errors import CheckpointError, CheckpointUnreadable, InputError
+from phalanx.errors import CheckpointUnreadable, InputError, StoreUnavailable
+from tests.support.mounts import tiny
 from tests.support.plainly import values_in
 from tests.support.saves import JOB, Saves
 
@@ -142,8 +144,71 @@ def test_a_folder_that_holds_something_is_left_alone(two_ranks: Saves, tmp_path:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is there already"):
         restored(two_ranks, tmp_path / "file")
-    with pytest.raises(CheckpointError, match="cannot be written"):
-        restored(two_ranks, tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize(
+    ("below", "says"),
+    [
+        ("file/below", r"file/below cannot be written: .*/file is no folder \(name another place"),
+        ("new/file/../../file/x/y", "is no folder"),
+        ("new/" + "n" * 300, "cannot be written: the path is too long"),
+        ("new/deep/" + "n" * 254, "cannot be written: the path is too long"),
+        ("/proc/x", r"^/proc/x cannot be written: No such file"),
+    ],
+)
+def test_a_place_that_cannot_be_made_is_told_and_nothing_is_left(
+    two_ranks: Saves, tmp_path: Path, below: str, says: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable) as refused:
+        restored(two_ranks, tmp_path / below)
+    assert refused.value.exit_code == 4
+    assert re.search(says, refused.value.line()), refused.value.line()
+    assert sorted(os.listdir(tmp_path)) == ["file", "root"]
+
+
+@pytest.mark.parametrize(("form", "free"), [("safetensors", 1), ("torch", 1), ("torch", 64)])
+def test_a_full_disk_leaves_nothing(tmp_path: Path, form: str, free: int) -> None:
+    saves = saved(tmp_path, [{"model": {"w": torch.ones(100_000)}}])
+    with tiny(tmp_path / "disk", f"size={free * 4}k") as disk:
+        with pytest.raises(StoreUnavailable, match="out cannot be written: the disk is full") as e:
+            restored(saves, disk / "new" / "out", form)
+        assert e.value.hint == "free some space, or name another place"
+        assert os.listdir(disk) == []
+
+
+def test_a_read_only_place_is_told(two_ranks: Saves, tmp_path: Path) -> None:
+    with (
+        tiny(tmp_path / "disk", "size=64k,ro") as disk,
+        pytest.raises(StoreUnavailable, match="the file system is read-only"),
+    ):
+        restored(two_ranks, disk / "out")
+
+
+def test_a_mounted_folder_is_named_as_what_it_is(two_ranks: Saves, tmp_path: Path) -> None:
+    with tiny(tmp_path / "disk", "size=640k") as disk:
+        with pytest.raises(StoreUnavailable, match="disk cannot be written") as refused:
+            restored(two_ranks, disk)
+        assert "name a new folder inside of it" in refused.value.hint
+        assert os.listdir(disk) == []
+    assert sorted(os.listdir(tmp_path)) == ["disk", "root"]
+
+
+def test_a_link_to_an_empty_folder_stays_a_link(two_ranks: Saves, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    restored(two_ranks, tmp_path / "link")
+    assert os.readlink(tmp_path / "link") == "real"
+    assert "phalanx.json" in os.listdir(tmp_path / "real")
+
+
+def test_a_draft_of_somebody_else_is_left_alone(two_ranks: Saves, tmp_path: Path) -> None:
+    other = tmp_path / f"out.{os.getpid()}.tmp"
+    other.mkdir()
+    (other / "theirs").touch()
+    with pytest.raises(StoreUnavailable, match="File exists"):
+        restored(two_ranks, tmp_path / "out")
+    assert os.listdir(other) == ["theirs"]
 
 
 def test_a_hostile_name_stays_inside_the_folder(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from phalanx.app.jobs import load
 from phalanx.words import Phase
 from tests.support.made_root import KILLED, SECOND, T0, ended_job, record, running_job
+from tests.support.mounts import tiny
 
 
 @contextmanager
@@ -33,6 +35,7 @@ def stopping_controller(made, job: str) -> Iterator[list[bool]]:
                     reason="StopRequested",
                     message="asked to stop",
                     stop=value.stop,
+                    sweeps=2,
                     ended_ns=T0 + 40 * SECOND,
                 )
                 made.put(stopped)
@@ -58,7 +61,7 @@ def test_stop_asks_and_waits_until_the_phase_is_stopped(phalanx, made, save):
 
 
 def test_stop_of_an_ended_job_says_so_and_changes_nothing(phalanx, made):
-    ended_job(made)
+    ended_job(made, sweeps=2)
     answer = phalanx("stop", "gpt-1")
     assert answer.code == 0
     assert "has ended before: Succeeded" in answer.err
@@ -125,6 +128,60 @@ def test_init_writes_two_files_and_never_overwrites(phalanx, tmp_path):
     assert answer.code == 2
     assert "exist already" in answer.err
     assert (folder / "train.py").read_text() == "mine"
+
+
+def test_init_where_nothing_can_be_written(phalanx, tmp_path):
+    (tmp_path / "file").touch()
+    answer = phalanx("init", str(tmp_path / "file" / "new"))
+    assert answer.code == 4
+    says = f"cannot be written: {tmp_path}/file is no folder (name another place)"
+    assert answer.err == f"phalanx: {tmp_path}/file/new {says}\n"
+
+
+def test_init_on_a_full_disk_leaves_neither_file(phalanx, tmp_path):
+    with tiny(tmp_path / "disk", "size=4k") as disk:
+        answer = phalanx("init", str(disk))
+        assert answer.code == 4
+        assert "the disk is full (free some space, or name another place)" in answer.err
+        assert list(disk.iterdir()) == []
+
+
+WITHOUT_SOURCE = "kind: train\nname: a\ncommand: [sh, -c, 'true']\nsource: null\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "sets", "says"),
+    [
+        ("init_from: {weights: w}\n", (), "job.yaml:5:22: init_from.weights: "),
+        ("init_from:\n  job: nope\n", (), "job.yaml:6:8: there is no job nope"),
+        ("", ("init_from.job=nope",), "--set init_from.job: there is no job nope"),
+        ("", ("init_from.weights=w",), "--set init_from.weights: "),
+        ("", ("command[0]=nope",), "--set command[0]: the program 'nope' is not to be found"),
+        ("", ("command=[nope]",), "--set command: the program 'nope' is not to be found"),
+        ("", ("command[2]=s3cret-word-of-mine",), "--set command[2]: holds the value of MY_TOKEN"),
+        ("env:\n  A: s3cret-word-of-mine\n", (), "job.yaml:6:6: env.A holds the value of MY_TOKEN"),
+        ("", ("source=nowhere",), "--set source: there is no folder "),
+        ("", ("source=.", "working_directory=no"), "--set working_directory: 'no' is not a folder"),
+        (
+            "",
+            ("notify[0].command=[nope]",),
+            "--set notify[0].command: the program 'nope' is not to be found",
+        ),
+    ],
+)
+def test_what_turns_out_wrong_later_is_told_where_it_was_said(
+    phalanx, made, tmp_path, monkeypatch, more, sets, says
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_TOKEN", "s3cret-word-of-mine")
+    Path("job.yaml").write_text(WITHOUT_SOURCE + more)
+    Path("w").mkdir()
+    Path("w/model.safetensors").write_bytes(b"\xff" * 20)
+    answer = phalanx("run", "job.yaml", *(word for text in sets for word in ("--set", text)))
+    assert answer.code == 2
+    assert answer.err.startswith(f"phalanx: {says}")
+    assert answer.err.count("\n") == 1
+    assert not list(tmp_path.glob("root/jobs/*"))
 
 
 def test_init_json(phalanx, tmp_path):

@@ -143,6 +143,21 @@ def test_restore_writes_plain_files_outside_the_root(phalanx, made, tmp_path):
         assert says in answer.err
 
 
+def test_restore_to_a_place_that_cannot_be_written(phalanx, made, tmp_path):
+    saved_steps(made, 10)
+    (tmp_path / "file").touch()
+    for to, says in (
+        (tmp_path / "file" / "x", f"{tmp_path}/file is no folder (name another place)"),
+        ("/proc/x/y", "No such file or directory (name another place)"),
+    ):
+        for form in ("safetensors", "torch"):
+            words = ("checkpoints", "restore", "job-1", "--to", str(to), "--format", form)
+            answer = phalanx(*words)
+            assert (answer.code, answer.out) == (4, "")
+            assert answer.err == f"phalanx: {to} cannot be written: {says}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "root"]
+
+
 def test_prune_says_what_goes_and_what_stays(phalanx, made):
     saves = saved_steps(made, 10, 20, 30, 40)
     words = ("checkpoints", "prune", "job-1", "--keep", "2")

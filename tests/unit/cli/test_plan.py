@@ -154,3 +154,14 @@ def test_an_interview_without_a_reader_ends_in_one_line(
     answer = phalanx("plan", "--ask", "--to", str(tmp_path))
     assert answer.code == 2
     assert "no answer to" in answer.err
+
+
+def test_answers_that_cannot_be_written_are_told(phalanx, tmp_path: Path, monkeypatch) -> None:
+    typed = ["serve-it", "inference", *[""] * (len(QUESTIONS) - 2)]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed) + "\n"))
+    (tmp_path / "file").touch()
+    answer = phalanx("plan", "--ask", "--to", str(tmp_path / "file"))
+    assert answer.code == 4
+    assert answer.err.endswith(
+        f"cannot be written: {tmp_path}/file is no folder (name another place)\n"
+    )

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from phalanx.cli.facts import command
-from phalanx.errors import InputError
+from phalanx.errors import InputError, StoreUnavailable
 from phalanx.facts.instances import all_instances, family, instance
 from phalanx.facts.refresh import COLUMNS, row, table
 from phalanx.facts.rows import rows, settled
@@ -116,5 +116,8 @@ def test_the_verb_shows_and_refreshes(tmp_path: Path) -> None:
     answer.write_text(json.dumps({"InstanceTypes": [ENTRY]}))
     run("refresh", str(answer), "--to", str(tmp_path / "out.json"))
     assert list(json.loads((tmp_path / "out.json").read_text())["rows"]) == ["x9.large"]
+    words = ["refresh", str(answer), "--to", str(answer / "out.json")]
+    with pytest.raises(StoreUnavailable, match=r"answer\.json is no folder"):
+        CliRunner().invoke(command, words, catch_exceptions=False, standalone_mode=False)
     with pytest.raises(InputError):
         CliRunner().invoke(command, ["show", "zzz"], catch_exceptions=False, standalone_mode=False)

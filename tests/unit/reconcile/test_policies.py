@@ -241,6 +241,11 @@ class TestSuccess:
         observed = Observed(ends=ends, head=Head(0, "0000000100-0"))
         assert success.died_in_teardown(look(record(), observed)) is None
 
+    def test_a_death_in_teardown_is_no_success_while_others_train(self) -> None:
+        ends = (end(1, Outcome.FAILED, exit_code=-6, finished=True),)
+        observed = Observed(ends=ends, head=Head(0, "0000000100-0"))
+        assert success.died_in_teardown(look(record(), observed)) is None
+
 
 class TestEnding:
     def test_a_stop_request_is_acted_on_once(self) -> None:

@@ -112,6 +112,8 @@ def test_json_under_another_name_and_with_a_byte_order_mark() -> None:
         ('"12"', "12"),
         ("!!str 12", "12"),
         ("!!int 12", 12),
+        ("!!float 12", 12.0),
+        ("!!seq [1]", [1]),
         ("! 12", "12"),
         ("9" * 50, "9" * 50),
         ("<<", "<<"),
@@ -140,6 +142,10 @@ def test_aliases_and_merges() -> None:
     }
     assert document.place(("c", "p")) == (1, 11)
     assert document.place(("c", "q")) == (3, 16)
+    # A name comes in where it is merged; an alias stands where it is used.
+    assert document.key_place(("c", "p")) == (3, 5)
+    assert document.place(("b",)) == (2, 4)
+    assert document.place(("b", "p")) == (1, 11)
 
 
 def long_form(tag: str, value: object) -> tuple[str, object] | None:
@@ -159,7 +165,7 @@ def test_tags_get_their_meaning_from_the_caller() -> None:
     assert document.place(("a", "Ref")) == (1, 4)
     assert document.place(("c", "Fn::GetAtt", 1)) == (2, 4)
     assert document.place(("e", "Fn::Sub", 1, "F", "Ref")) == (5, 9)
-    with pytest.raises(SpecError, match="the tag !Join has no meaning here"):
+    with pytest.raises(SpecError, match="the tag !Join is not allowed here"):
         read("a: !Join [a]", "a.yaml", tags=long_form)
 
 
@@ -183,21 +189,75 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1,
             "a: {<<: {b: 1}, <<: {c: 1}}",
             "f.yaml:1:17: '<<' is given twice, first at line 1, column 5 (keep one of them)",
         ),
-        ("a: {<<: 3}", "f.yaml:1:5: << merges mappings only"),
+        (
+            "a: {<<: 3}",
+            "f.yaml:1:5: << merges mappings only (write <<: *name, where &name marks a mapping)",
+        ),
         (BOMB, "f.yaml:5:11: aliases of aliases grow without measure (write it out)"),
         (CHAIN, "f.yaml:100:12: is nested more than 100 deep"),
-        ("a: &x [*x]", "f.yaml:1:8: the alias *x stands inside the value that it names"),
-        ("a: *b", "f.yaml:1:4: the alias *b names no anchor above it"),
-        ("&a b: 1\n*a : 2", "f.yaml:2:1: a name cannot be an alias"),
+        (
+            "a: &x [*x]",
+            "f.yaml:1:8: the alias *x stands inside the value that it names (write it out)",
+        ),
+        (
+            "a: *b",
+            "f.yaml:1:4: the alias *b names no anchor above it"
+            " (mark a value above with &b, or put text with * in quotes)",
+        ),
+        ("&a b: 1\n*a : 2", "f.yaml:2:1: a name cannot be an alias (write it out)"),
+        (
+            "a: [x, *.pt]",
+            "f.yaml:1:8: is not YAML: a * stands before what is no name of an anchor"
+            " (put text with * in quotes)",
+        ),
+        (
+            "a:\n  - & x",
+            "f.yaml:2:5: is not YAML: a & stands before what is no name of an anchor"
+            " (put text with & in quotes)",
+        ),
+        (
+            "a: &x 1\nb: &y *x",
+            "f.yaml:2:7: is not YAML: an alias (*name) takes no anchor and no tag of its own"
+            " (write *name alone)",
+        ),
+        (
+            "a: [&x &y 1]",
+            "f.yaml:1:8: is not YAML: a value takes one anchor (&name) and one tag (!name)"
+            " (remove one)",
+        ),
+        (
+            "a: [!*.pt]",
+            "f.yaml:1:5: is not YAML: a ! stands before what is no name of a tag"
+            " (put text with ! in quotes)",
+        ),
+        (
+            "a: !b!c x",
+            "f.yaml:1:4: is not YAML: a tag (!a!b) whose handle is declared nowhere"
+            " (put text with ! in quotes)",
+        ),
         ("[a]: 1", "f.yaml:1:1: a name must be text, not a list or mapping"),
-        ("!x a: 1", "f.yaml:1:1: a name cannot have a tag"),
-        ("a: !Ref x", "f.yaml:1:4: the tag !Ref has no meaning here (put the text in quotes)"),
+        ("!x a: 1", "f.yaml:1:1: a name cannot have a tag (remove it)"),
+        (
+            "a: !Ref x",
+            "f.yaml:1:4: the tag !Ref is not allowed here"
+            " (remove it, or put text with ! in quotes)",
+        ),
+        ("a: !Ref {b: 1}", "f.yaml:1:4: the tag !Ref is not allowed here (remove it)"),
+        ("a: !Ref [b]", "f.yaml:1:4: the tag !Ref is not allowed here (remove it)"),
+        (
+            "a: !<b%0Ac> x",
+            "f.yaml:1:4: the tag 'b\\nc' is not allowed here"
+            " (remove it, or put text with ! in quotes)",
+        ),
         (
             "a: !!python/object:os.system x",
-            "f.yaml:1:4: the tag !!python/object:os.system has no meaning here"
-            " (put the text in quotes)",
+            "f.yaml:1:4: the tag !!python/object:os.system is not allowed here"
+            " (remove it, or put text with ! in quotes)",
         ),
-        ("a: !!int x", "f.yaml:1:4: the tag !!int does not fit this value"),
+        ("a: !!int x", "f.yaml:1:4: the tag !!int does not fit this value (remove it)"),
+        ("a: !!str {b: 1}", "f.yaml:1:4: the tag !!str does not fit this value (remove it)"),
+        ("a: !!map [b]", "f.yaml:1:4: the tag !!map does not fit this value (remove it)"),
+        ("a: !!seq {b: 1}", "f.yaml:1:4: the tag !!seq does not fit this value (remove it)"),
         ("--- 1\n--- 2\n", "f.yaml:2:1: holds more than one document (keep one file for each)"),
         ("[" * 200, "f.yaml:1:101: is nested more than 100 deep"),
         ("[" * 5000, "f.yaml:1:1001: is not YAML: brackets are nested too deeply"),
@@ -237,7 +297,7 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1,
         ),
         (b"#" * (BYTES_MAX + 1), "f.yaml: is larger than 5 MiB"),
     ],
-    ids=range(33),
+    ids=range(45),
 )
 def test_refusals_of_yaml(text: str | bytes, line: str) -> None:
     with pytest.raises(SpecError) as caught:

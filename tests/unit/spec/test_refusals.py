@@ -69,7 +69,10 @@ LINES = [
         JOB + "stop: {grace: 90 seconds}\n",
         ":4:15: stop.grace is not a duration: '90 seconds' (write 90s, 10m, 24h or 1h30m)",
     ),
-    (JOB + "stop: {grace: 0s}\n", ":4:15: stop.grace must be longer than 0"),
+    (
+        JOB + "stop: {grace: 0s}\n",
+        ":4:15: stop.grace must be longer than 0 (write 90s, 10m, 24h or 1h30m)",
+    ),
     (JOB + "stop: 90s\n", ":4:7: stop must be a mapping, not '90s' (its fields are grace)"),
     (JOB + "nodes: 0\n", ":4:8: nodes must be at least 1, not 0"),
     (
@@ -147,7 +150,10 @@ LINES = [
         JOB + "launcher: none\nranks_per_node: 2\n",
         ":5:1: ranks_per_node must be 1 with launcher none (launcher ranks starts several)",
     ),
-    (JOB + "checkpoint: {every: 0}\n", ":4:21: checkpoint.every must be at least 1 step"),
+    (
+        JOB + "checkpoint: {every: 0}\n",
+        ':4:21: checkpoint.every must be at least 1 step (write auto, "100 steps" or 10m)',
+    ),
     (
         JOB + "checkpoint: {every: often}\n",
         ":4:21: checkpoint.every is neither auto, steps nor a duration: 'often' (write auto, \"100 steps\" or 10m)",
@@ -320,13 +326,16 @@ LINES = [
     ),
     (
         JOB + "resources: {memory: 0.5KiB}\n",
-        ":4:21: resources.memory must be whole MiB, at least 1MiB",
+        ":4:21: resources.memory must be whole MiB, at least 1MiB (write 512MiB or 64GiB)",
     ),
     (
         JOB + "resources: {accelerator: 'gpu:0'}\n",
         ":4:26: resources.accelerator must ask for 1 to 4096 of them on each node, or write cpu",
     ),
-    (JOB + "limits: {max_runtime: 9999d}\n", ":4:23: limits.max_runtime is longer than ten years"),
+    (
+        JOB + "limits: {max_runtime: 9999d}\n",
+        ":4:23: limits.max_runtime is longer than ten years (write 90s, 10m, 24h or 1h30m)",
+    ),
     (JOB + "env: {PHALANX_JOB: x}\n", ":4:7: phalanx sets PHALANX_JOB itself (remove it)"),
     (JOB + 'source: ""\n', ":4:9: source must not be empty"),
     (JOB + "image: 3\n", ":4:8: image must be text, not a number (put it in quotes)"),
@@ -362,7 +371,51 @@ LINES = [
         JOB + "restart: [{on: [Hang], limit: 0}]\n",
         ":4:31: restart[0].limit must be at least 1, not 0",
     ),
-    (JOB + "checkpoint: {every: 0 steps}\n", ":4:21: checkpoint.every must be at least 1 step"),
+    (
+        JOB + "checkpoint: {every: -2 steps}\n",
+        ':4:21: checkpoint.every must be at least 1 step (write auto, "100 steps" or 10m)',
+    ),
+    (
+        JOB + "checkpoint: {every: -2s}\n",
+        ':4:21: checkpoint.every must be longer than 0 (write auto, "100 steps" or 10m)',
+    ),
+    (
+        JOB + "checkpoint: {every: 10000000000000}\n",
+        ':4:21: checkpoint.every must be at most 1000000000000 steps (write auto, "100 steps" or 10m)',
+    ),
+    (
+        JOB + "limits: {max_waiting: -1}\n",
+        ":4:23: limits.max_waiting must be longer than 0 (write 90s, 10m, 24h or 1h30m)",
+    ),
+    (
+        JOB + "resources: {accelerator: 0}\n",
+        ":4:26: resources.accelerator needs a kind (write H100:8, gpu:2 or cpu)",
+    ),
+    (
+        JOB + "resources: {memory: -1}\n",
+        ":4:21: resources.memory must be whole MiB, at least 1MiB (write 512MiB or 64GiB)",
+    ),
+    (JOB + "resources: {memory: 1.5}\n", ":4:21: resources.memory needs a unit (write 1.5GiB)"),
+    (
+        JOB + "notify: [{command: [a], on: []}]\n",
+        ":4:29: notify[0].on must not be empty (write on: [failed])",
+    ),
+    (
+        "kind: train\nname: List\ncommand: [a]\n",
+        ":2:7: name must be lower-case letters, digits and single hyphens: 'List' (for example my-job)",
+    ),
+    (
+        JOB + "x-all: &all {A: b}\nenv: *all\n",
+        ":4:1: a job file has no field 'x-all' (put an anchor (&name) on the field that uses the value first)",
+    ),
+    (
+        JOB + "image: &i img\nnodes: *i\n",
+        ":5:8: nodes must be a whole number, not 'img' (write 4 or {min: 2, max: 4})",
+    ),
+    (
+        JOB + "env: &e {A: b}\nresources: {<<: *e}\n",
+        ":5:13: resources has no field 'A' (its fields are accelerator, cpus, memory, efa, shared_memory)",
+    ),
     (
         JOB + "checkpoint: {every: 1.5}\n",
         ':4:21: checkpoint.every is neither auto, steps nor a duration: 1.5 (write auto, "100 steps" or 10m)',

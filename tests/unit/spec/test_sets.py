@@ -93,6 +93,11 @@ def test_an_aliased_value_changes_in_one_place_only() -> None:
             "--set stop.grace: needs a unit (write 5s for seconds or 5m for minutes)",
         ),
         (
+            "exclude=[*x]",
+            "--set exclude: the alias *x names no anchor above it"
+            " (mark a value above with &x, or put text with * in quotes)",
+        ),
+        (
             "kind=serve",
             "--set kind: kind serve comes with a later release (this release runs kind train)",
         ),

@@ -86,6 +86,25 @@ def test_durable_before_announced(root: Path, kind: str) -> None:
     assert [ino for ino, _ in sync.seen[1:]] == folders
 
 
+def test_many_are_made_durable_one_by_one_and_their_names_together(root: Path) -> None:
+    sync = Recorded()
+    objects = FilesObjects(root, sync=sync)
+    keys = [f"jobs/a-1/files/{number}" for number in range(20)]
+    written = [objects.put_loose(key, [key.encode()]) for key in keys]
+    assert objects.link_loose(keys[0], "jobs/a-1/files/again")
+    assert not objects.link_loose("jobs/a-1/files/none", "jobs/a-1/files/more")
+    # Each file itself, while only its draft's name led to it; no folder yet.
+    assert sync.seen == [((root / key).stat().st_ino, 1) for key in keys]
+    assert [one.bytes for one in written] == [len(key) for key in keys]
+    with pytest.raises(StoreConflict):
+        objects.put_loose(keys[0], [b"again"])
+    sync.seen.clear()
+    objects.settle("jobs/a-1/files")
+    folders = [folder for folder in (root / keys[0]).parents if folder.is_relative_to(root)]
+    assert [ino for ino, _ in sync.seen] == [folder.stat().st_ino for folder in folders]
+    objects.settle("jobs/a-1/nothing")
+
+
 def test_folders_are_made_durable_by_everybody_once(root: Path) -> None:
     FilesObjects(root).put_new("jobs/a-1/one", b"x")
     sync = Recorded()

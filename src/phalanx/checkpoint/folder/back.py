@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from phalanx.checkpoint.folder.record import FolderIndex, Kept, Known, known_of, read_index
 from phalanx.checkpoint.folder.scan import Look, look_at
-from phalanx.checkpoint.folder.units import is_below, number_of, units_in
+from phalanx.checkpoint.folder.together import SMALL_BYTES, Tally, together
+from phalanx.checkpoint.folder.units import folders_above, number_of, units_in
 from phalanx.checkpoint.manifest import ShardFile
 from phalanx.checkpoint.reading import load_manifest, read_file
 from phalanx.errors import StoreUnavailable
@@ -48,6 +49,8 @@ class Restorer:
         self._folder = folder
         self._staging = staging
         self._aside = aside or f"{staging}-aside"
+        self.tally = Tally()
+        """How far the copying out is."""
 
     def restore(self, name: str | None, shipped: Collection[Known] = ()) -> Restored:
         """Bring the folder to checkpoint `name`; None: to the beginning.
@@ -84,9 +87,7 @@ class Restorer:
         look = look_at(self._folder)
         there = {known_of(entry) for entry in look.files}
         missing = [kept for kept in index.files if _known(kept) not in there]
-        for number, kept in enumerate(missing):
-            data = read_file(self._store, self._keys.checkpoint(name), blobs[kept.blob])
-            self._stage(number, kept, data)
+        self._stage_all(name, missing, blobs)
         gone = _leftovers(look, index, shipped)
         for one in gone:
             self._set_aside(one)
@@ -97,6 +98,26 @@ class Restorer:
             self._place(number, kept)
         self._link(look, dict(index.links))
         return Restored(tuple(kept.name for kept in missing), (*gone, *folders))
+
+    def _stage_all(
+        self, name: str, missing: Sequence[Kept], blobs: Mapping[str, ShardFile]
+    ) -> None:
+        """Copy out what is missing; small files many at once."""
+
+        def stage(number: int) -> None:
+            kept = missing[number]
+            data = read_file(self._store, self._keys.checkpoint(name), blobs[kept.blob])
+            self._stage(number, kept, data)
+            self.tally.count()
+
+        self.tally.begin(len(missing))
+        try:
+            large = [n for n, kept in enumerate(missing) if kept.size > SMALL_BYTES]
+            together(stage, sorted({*range(len(missing))}.difference(large)))
+            for number in large:
+                stage(number)
+        finally:
+            self.tally.end()
 
     def _set_aside(self, name: str) -> None:
         """Out of the script's sight, and not lost: it may be whole, or no checkpoint at all."""
@@ -147,11 +168,15 @@ def _leftovers(look: Look, index: FolderIndex, shipped: frozenset[Known]) -> lis
     """Files of checkpoints that are neither the commit's nor, whole and unchanged, older."""
     wanted = {_known(kept) for kept in index.files}
     stays = {*wanted, *index.known, *shipped}
+    inside: dict[str, set[Known]] = {}
+    for known in stays:
+        for folder in folders_above(known.name):
+            inside.setdefault(folder, set()).add(known)
     own = frozenset(entry for entry in look.files if known_of(entry) in shipped)
     gone = []
     for unit in units_in(look, own):
         here = {known_of(entry) for entry in unit.entries}
-        due = {known for known in stays if unit.name and is_below(known.name, unit.name)}
+        due = inside.get(unit.name, set())
         if here <= stays and due <= here:
             continue
         gone += [entry.name for entry in unit.entries if known_of(entry) not in wanted]
@@ -161,6 +186,7 @@ def _leftovers(look: Look, index: FolderIndex, shipped: frozenset[Known]) -> lis
 def _emptied(look: Look, gone: set[str], index: FolderIndex) -> list[str]:
     """Step folders in which nothing is left, and those of a later step than the commit's."""
     left = {entry.name for entry in look.files} - gone
+    filled = {folder for name in left for folder in folders_above(name)}
     parent, _, newest = index.newest.rpartition("/")
     last = number_of(newest) if index.newest in look.folders else None
     found = []
@@ -170,6 +196,6 @@ def _emptied(look: Look, gone: set[str], index: FolderIndex) -> list[str]:
         if number is None:
             continue
         is_later = last is not None and above == parent and number > last
-        if is_later or not any(is_below(name, folder) for name in left):
+        if is_later or folder not in filled:
             found.append(folder)
     return found

@@ -57,6 +57,8 @@ class Follower:
         self._who = who
         self._judge = Judge(folder, ranks)
         self._copier = Copier(store, keys, folder)
+        self.tally = self._copier.tally
+        """How far the commit is that is being made."""
         self.readiness = Readiness()
         self._shipped: frozenset[Known] = frozenset()
         self._accounted: set[tuple[Entry, ...]] = set()
@@ -90,7 +92,7 @@ class Follower:
         ready: list[Found] = []
         unready: list[Found] = []
         for one in found:
-            is_ready = self.readiness.is_ready(one, found, writers, now_ns)
+            is_ready = self.readiness.is_ready(one, writers, now_ns)
             is_old = one.unit.entries in self._accounted
             (ready if is_old or is_ready else unready).append(one)
         if self._is_under_way(unready, writers, now_ns):

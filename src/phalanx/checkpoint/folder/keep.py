@@ -2,11 +2,11 @@
 
 Every file is held against the look before and after its bytes were read, and what was stored is
 judged once more by itself, with its checksums: a file that was overwritten meanwhile is refused.
+Small files are copied many at once, and their names made durable together.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from phalanx.checkpoint.folder.forms import Form, form_of, of_bytes
 from phalanx.checkpoint.folder.record import INDEX, PIECE, FolderIndex, Kept
 from phalanx.checkpoint.folder.scan import Entry, entry_at, entry_of
+from phalanx.checkpoint.folder.together import SMALL_BYTES, Tally, together
 from phalanx.checkpoint.manifest import FOLDER, Part, Piece, ShardFile
 from phalanx.errors import CheckpointError
 from phalanx.frozen import frozen, replace
@@ -47,6 +48,8 @@ class Copier:
         self._keys = keys
         self._folder = folder
         self._before: dict[str, Copied] = {}
+        self.tally = Tally()
+        """How far the copy is that is being made."""
 
     def put(
         self, name: str, entries: Sequence[Entry], pointers: Sequence[Entry], index: FolderIndex
@@ -57,20 +60,45 @@ class Copier:
         nothing of the checkpoint is left. Raises `StoreError` when the root refuses.
         """
         step, attempt = split_checkpoint_name(name) or (0, 0)
+        self.tally.begin(len(entries) + len(pointers))
         try:
-            copied = [self._copy(name, number, entry) for number, entry in enumerate(entries)]
-            for number, entry in enumerate(pointers, start=len(entries)):
-                with contextlib.suppress(Changed):
-                    copied.append(self._copy(name, number, entry))
+            copied = self._copy_all(name, entries, pointers)
             for entry in entries:
                 self._check(entry)
             shards = [*(one.shard for one in copied), self._put_index(name, index, copied)]
         except BaseException:
             self._store.delete(self._keys.checkpoint(name))
             raise
+        finally:
+            self.tally.end()
         part = Part(0, name, attempt, step, 1, tuple(shards), (Piece(PIECE, FOLDER),))
         self._store.create(self._keys.part(name, 0), codec.dumps(part))
         self._before = {one.entry.name: one for one in copied}
+
+    def _copy_all(
+        self, name: str, entries: Sequence[Entry], pointers: Sequence[Entry]
+    ) -> list[Copied]:
+        """All files, in their order and durable; a pointer that changed is missing."""
+
+        def copy(number: int) -> Copied | None:
+            is_pointer = number >= len(entries)
+            try:
+                entry = pointers[number - len(entries)] if is_pointer else entries[number]
+                return self._copy(name, number, entry)
+            except Changed:
+                if is_pointer:
+                    return None
+                raise
+            finally:
+                self.tally.count()
+
+        large = [number for number, entry in enumerate(entries) if entry.size > SMALL_BYTES]
+        small = sorted({*range(len(entries) + len(pointers))}.difference(large))
+        found = dict(zip(small, together(copy, small), strict=True))
+        found.update((number, copy(number)) for number in large)
+        for folder in sorted({one.key.rpartition("/")[0] for one in found.values() if one}):
+            self._store.settle(folder)
+        return [one for _, one in sorted(found.items()) if one is not None]
 
     def _put_index(self, name: str, index: FolderIndex, copied: Sequence[Copied]) -> ShardFile:
         files = tuple(
@@ -85,11 +113,11 @@ class Copier:
         key = self._keys.file(name, number)
         inside = key.removeprefix(f"{self._keys.checkpoint(name)}/")
         before = self._before.get(entry.name)
-        if before is not None and before.entry == entry and self._store.copy_blob(before.key, key):
+        if before is not None and before.entry == entry and self._store.copy_loose(before.key, key):
             return Copied(entry, key, replace(before.shard, name=inside))
         fd = self._open(entry)
         try:
-            written = self._store.put_blob(key, _chunks(fd, entry))
+            written = self._store.put_loose(key, _chunks(fd, entry))
             if entry_at(fd, entry.name) != entry:
                 raise Changed(f"{entry.name} changed while it was copied")
         finally:

@@ -51,6 +51,8 @@ class Readiness:
         self._changes: dict[str, int] = {}
         """How often each file of a rolling checkpoint changed since the last commit."""
         self._last: dict[str, Entry] = {}
+        self._begun: dict[str, tuple[tuple[int, int | None], ...]] = {}
+        """By folder: when its last two numbered ones were begun, and their numbers."""
 
     def begin(self) -> None:
         """A new attempt: what was seen before may have been put back or removed since."""
@@ -63,6 +65,7 @@ class Readiness:
             name: self._since[name] if self._is_same(name, entries) else (entries, now_ns)
             for name, entries in seen.items()
         }
+        self._begun = _begun_last(units)
         for unit in units:
             for entry in unit.entries if unit.number is None else ():
                 if self._last.get(entry.name) != entry:
@@ -72,21 +75,26 @@ class Readiness:
     def _is_same(self, name: str, entries: tuple[Entry, ...]) -> bool:
         return name in self._since and self._since[name][0] == entries
 
-    def is_ready(
-        self, found: Found, others: Sequence[Found], writers: Writers, now_ns: int
-    ) -> bool:
-        """Whether a checkpoint is complete; `others` are all that were found in this look."""
+    def is_ready(self, found: Found, writers: Writers, now_ns: int) -> bool:
+        """Whether a checkpoint of the look that was taken in last is complete."""
         unit, finding = found.unit, found.finding
         if finding.problem:
             return False
         quiet_ns = now_ns - self._since[unit.name][1]
         if quiet_ns < (self._settle_ns if writers.are_alive else self._settle_ns // 6):
             return False
-        if finding.is_proven or writers.ended_well or _has_moved_on(unit, others):
+        if finding.is_proven or writers.ended_well or self._has_moved_on(unit):
             return True
         if finding.is_legible and self._fits(unit):
             return True
         return writers.are_alive and quiet_ns >= self._quiet_ns
+
+    def _has_moved_on(self, unit: Unit) -> bool:
+        """Whether a later one was begun beside it, as its writer does once it has finished."""
+        return unit.number is not None and any(
+            number != unit.number and begun_ns > unit.newest_ns
+            for begun_ns, number in self._begun.get(unit.parent, ())
+        )
 
     def may_follow(self, found: Found, now_ns: int) -> bool:
         """Whether a checkpoint that is not ready may be soon: its files tell where they end, and
@@ -124,13 +132,16 @@ def _in_order(unit: Unit) -> tuple[str, ...]:
     return tuple(entry.name for entry in ordered)
 
 
-def _has_moved_on(unit: Unit, others: Sequence[Found]) -> bool:
-    """Whether a later checkpoint was begun beside it, as its writer does once it has finished."""
-    return unit.number is not None and any(
-        other.unit.number is not None
-        and other.unit.number != unit.number
-        and other.unit.parent == unit.parent
-        and other.unit.entries
-        and min(entry.mtime_ns for entry in other.unit.entries) > unit.newest_ns
-        for other in others
-    )
+def _begun_last(units: Sequence[Unit]) -> dict[str, tuple[tuple[int, int | None], ...]]:
+    """By folder, of its numbered checkpoints the latest begin and the latest of another number."""
+    begun: dict[str, list[tuple[int, int | None]]] = {}
+    for unit in units:
+        if unit.number is not None and unit.entries:
+            first_ns = min(entry.mtime_ns for entry in unit.entries)
+            begun.setdefault(unit.parent, []).append((first_ns, unit.number))
+    found = {}
+    for folder, times in begun.items():
+        last = max(times, key=lambda one: one[0])
+        others = [one for one in times if one[1] != last[1]]
+        found[folder] = (last, *([max(others, key=lambda one: one[0])] if others else []))
+    return found

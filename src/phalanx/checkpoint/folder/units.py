@@ -95,12 +95,14 @@ def units_in(look: Look, shipped: frozenset[Entry] = frozenset()) -> tuple[Unit,
     files = [entry for entry in look.files if entry not in shipped]
     below = _by_folder(files)
     found: list[Unit] = []
+    names: set[str] = set()
     for name in sorted(below):
         kind = _owner(name, below[name])
         # Folders are sorted: what lies in a checkpoint comes after it.
-        if kind and not any(unit.name and is_below(name, unit.name) for unit in found):
+        if kind and names.isdisjoint(folders_above(name)):
             mine = below[name] if name else [e for e in files if not e.folder and is_of_dcp(e)]
             found.append(Unit(kind, name, number_of(name.rpartition("/")[2]), tuple(mine)))
+            names.add(name)
     taken = {entry for unit in found for entry in unit.entries}
     return (*found, *_of_files([entry for entry in files if entry not in taken]))
 
@@ -109,10 +111,8 @@ def _by_folder(files: Iterable[Entry]) -> dict[str, list[Entry]]:
     """Files below each folder, at any depth; '' holds all."""
     below: dict[str, list[Entry]] = {}
     for entry in files:
-        folder = entry.folder
-        while folder:
+        for folder in folders_above(entry.name):
             below.setdefault(folder, []).append(entry)
-            folder = folder.rpartition("/")[0]
         below.setdefault("", []).append(entry)
     return below
 
@@ -120,6 +120,14 @@ def _by_folder(files: Iterable[Entry]) -> dict[str, list[Entry]]:
 def is_of_dcp(entry: Entry) -> bool:
     """Whether `torch.distributed.checkpoint` writes files of that name."""
     return entry.base == ".metadata" or entry.base.endswith(".distcp")
+
+
+def folders_above(name: str) -> Iterator[str]:
+    """The folders that a name lies in, the nearest first; '' is left out."""
+    folder = name.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def is_below(name: str, folder: str) -> bool:

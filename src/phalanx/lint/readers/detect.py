@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from phalanx.errors import InputError, SpecError
+from phalanx.frozen import frozen
 from phalanx.lint.entity import Entity
 from phalanx.lint.readers.api import read_api
 from phalanx.lint.source import SourceFile
@@ -28,7 +28,7 @@ EVIDENCE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Skipped:
     """A file below a searched folder that lint does not read."""
 

@@ -147,6 +147,7 @@ def test_bytes_that_do_not_fit_their_checksums(folder: WatchedFolder) -> None:
 
 def test_a_pointer_goes_with_it_and_never_holds_it_up(folder: WatchedFolder) -> None:
     folder.put({"iter_5/model.pt": saved(5), "latest_iteration.txt": b"5", "train.log": b"..."})
+    folder.objects.meddle_at = "/00001"
     folder.objects.meddle = lambda key: folder.put({"latest_iteration.txt": b"6"})
     name = folder.settle(ENDED).committed
     assert folder.held(name) == {"iter_5/model.pt": saved(5)}
