@@ -21,8 +21,8 @@ from bench.systems import (
 LIMIT_S = 20.0 if place.QUICK else 30.0
 """A trial that has not recovered by then is a failure and counts as this long."""
 LARGE_LIMIT_S = 120.0
-PEER_TRIALS = 8
-"""Of each peer in each case, spread over our trials: most of theirs last until the limit."""
+PEER_SHARE, FEWEST_PEER_TRIALS = 4, 3
+"""Each peer takes part in every fourth of our trials: most of theirs last until the limit."""
 
 
 def run() -> tuple[list[Row], list[str]]:
@@ -43,7 +43,7 @@ def run() -> tuple[list[Row], list[str]]:
     else:
         notes.append(f"Ray Train was skipped: {reason}")
         say(notes[-1])
-    peer = dict.fromkeys(("torchrun", "torchrun-separate", "ray"), PEER_TRIALS)
+    peer = dict.fromkeys([name for name, _ in _PEERS], max(FEWEST_PEER_TRIALS, count // PEER_SHARE))
     notes += _case(trials, "2 ranks", systems, count, {"ray": 1} if place.QUICK else peer)
     systems = {
         "phalanx-2x2": (Phalanx, four),

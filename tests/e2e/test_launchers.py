@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 
 from tests.support.gang import kill
@@ -39,6 +40,19 @@ def test_none_runs_one_shell_command_a_slot(counting, tmp_path):
     assert gang.wait()["phase"] == "Succeeded"
     assert gang.causes() == [("Killed", 1, 1)]
     assert "1 of 2" in gang.run("logs", gang.job).stdout
+    gang.assert_nothing_lives()
+
+
+def test_a_stopped_process_below_a_launcher_is_found(counting, tmp_path):
+    pid = tmp_path / "pid"
+    words = f"sleep 999 & echo $! > {pid}.new; mv {pid}.new {pid}; wait"
+    more = "launcher: none\nrestart: [{on: [Hang], do: fail}]\n"
+    gang = counting(command=["sh", "-c", words], extra=more, nodes=1).start()
+    until(pid.exists)
+    kill(int(pid.read_text()), signal.SIGSTOP)
+    assert gang.wait()["phase"] == "Failed"
+    assert gang.causes() == [("Hang", 0, 0)]
+    assert "a process below rank 0" in str(gang.why()["first_cause"])
     gang.assert_nothing_lives()
 
 

@@ -26,7 +26,7 @@ WARM = "import os\nprint('at import:', os.environ['MY_TOKEN'], flush=True)\n"
 EXTRA = (
     "secrets: {MY_TOKEN: {env: THEIR_TOKEN}}\n"
     f'env: {{SHAPED: "{SHAPED[:5]}~{SHAPED[5:]}"}}\n'
-    "warm: [noisy]\n"
+    "warm: [noisy, nomodule]\n"
     "restart: [{on: [NonZeroExit], do: fail}]\n"
 )
 
@@ -69,6 +69,8 @@ def test_planted_secrets_appear_nowhere(leaking: Gang) -> None:
     assert "split: [redacted MY_TOKEN] was split" in logs
     assert "no end: [redacted MY_TOKEN]" in logs
     assert "@host/path useful words stay" in logs
+    told = "phalanx: warm: nomodule cannot be imported: No module named 'nomodule'"
+    assert logs.count(told) == 1
     agent_log = next(gang.root.rglob("agent.log")).read_text()
     assert "at import: [redacted MY_TOKEN]" in agent_log
     verdict = gang.status()["verdict"]

@@ -146,8 +146,15 @@ def test_no_step_is_no_hang_and_a_save_is_declined(new_gang, tmp_path):
         steps=100,
     ).start()
     until(lambda: step_of(gang) >= 1, 60)
-    gang.call("stop", gang.job, "--save", code=None)
+    said = gang.refused(4, "exec", gang.job, "--stacks")
+    assert f"{gang.job} shows no stacks: rank 0: only ranks of a plain `python ...`" in said
+    stopped = gang.run("stop", gang.job, "--save")
     assert gang.wait(60)["phase"] == "Stopped"
+    declined = "the last save was declined: "
+    assert f"phalanx: {declined}" in stopped.stderr
+    assert "is the newest that is saved" in stopped.stderr
+    done = [item["says"] for item in gang.why()["done"]]
+    assert any(text.startswith(f"the job was asked to stop; {declined}") for text in done), done
     said = [path.read_text() for path in gang.object("notices").glob("*.outcome")]
     assert any("the script saves when it wants to" in text for text in said), said
     gang.assert_nothing_lives()

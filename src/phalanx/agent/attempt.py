@@ -179,11 +179,8 @@ class AttemptRun:
         """Stopped ranks, and a stopped collective store on which ranks wait before they step."""
         workplace = self._workplace()
         ranks = {one.pid: one.rank for one in self.ranks.ranks if one.end is None}
-        pid = workplace.stopped.look(time.monotonic(), [*ranks, *workplace.stores])
-        if pid is None:
-            return ""
-        what = f"rank {ranks[pid]}" if pid in ranks else "the collective store"
-        return f"{what} (process {pid}) is stopped (SIGSTOP) and was not let go on"
+        below = None if workplace.sees_ranks else workplace.families.below
+        return workplace.stopped.said(time.monotonic(), ranks, below, workplace.stores)
 
     def _storeless(self) -> str:
         """The collective store that this slot serves has ended before anybody had stepped.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from phalanx.agent import processes
 from phalanx.agent.memory import MemoryWatch
@@ -36,6 +37,10 @@ class Families:
         if self.watch.due_in(now_s) <= 0:
             self._look(now_s, ranks)
         return self.watch.due_in(now_s)
+
+    def below(self, rank: int) -> Sequence[int]:
+        """Processes that a rank has started, as seen a moment ago."""
+        return self._families.get(rank, [])[1:]
 
     def _look(self, now_s: float, ranks: RankSet) -> None:
         if self._of is not ranks or now_s - self._walked_s >= REFRESH_S:

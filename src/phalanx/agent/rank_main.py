@@ -23,13 +23,17 @@ from phalanx.owned import append_to, write_private
 def run_script(request: dict[str, Any]) -> NoReturn:
     """Run the script of a fork request in this process, then end as Python ends.
 
-    `request`: argv, env (complete), cwd, fds (out, err). Exceptions of the script are printed,
-    left in the error file that torch's launcher uses too, and give exit code 1.
+    `request`: argv, env (complete), cwd, fds (out, err), notes (lines of ours, printed first).
+    Exceptions of the script are printed, left in the error file that torch's launcher uses too,
+    and give exit code 1.
     """
     script = python_script(request["argv"])
     if script is None:
         raise ValueError("the warm parent runs plain Python scripts only")
     _take_over(request)
+    for text in request.get("notes", ()):
+        # Not on standard error: its last lines are taken for why a rank failed.
+        print(f"phalanx: {text}", flush=True)
     code = 0
     try:
         _reseed()

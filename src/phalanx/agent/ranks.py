@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import signal
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from phalanx.agent import kernel_kills, processes
 from phalanx.agent.kernel_kills import KernelKills
+from phalanx.agent.last_words import last_lines
 from phalanx.agent.logs import LogStream
 from phalanx.agent.progress import Progress, read_error, read_progress
 from phalanx.agent.protocol import Ranks
@@ -23,8 +23,6 @@ from phalanx.state.gang import RankEnd
 from phalanx.words import FailureClass
 
 FORK_TIMEOUT_S = 10.0
-LAST_LINES = 8
-_RAISED = re.compile(r"(?:\[rank\d+\]: ?)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b.*)")
 
 
 class RankProcess:
@@ -192,7 +190,7 @@ class RankSet:
             os.close(one.pidfd)
             one.pidfd = None
         code, signum = _decode(one.status)
-        error = read_error(one.folder) or _last_lines(one.streams[1].tail)
+        error = read_error(one.folder) or last_lines(one.streams[1].tail)
         failure = None
         if one.unreadable is not None:
             failure = FailureClass.CHECKPOINT_UNREADABLE
@@ -298,18 +296,3 @@ def _decode(status: int | None) -> tuple[int | None, int | None]:
     if os.WIFSIGNALED(status):
         return None, os.WTERMSIG(status)
     return os.WEXITSTATUS(status), None
-
-
-def _last_lines(tail: bytes) -> str:
-    lines = [line for line in tail.decode(errors="replace").splitlines() if line.strip()]
-    said = _said_by_a_rank(lines)
-    return "\n".join([*lines[-LAST_LINES:], *([said] if said else [])])
-
-
-def _said_by_a_rank(lines: list[str]) -> str:
-    """The exception of a rank below `torchrun`, whose own last lines only tell that one failed."""
-    if not any(line.startswith("torch.distributed.elastic") for line in lines):
-        return ""
-    raised = [found[1] for line in lines if (found := _RAISED.fullmatch(line))]
-    ranks = [text for text in raised if not text.startswith("torch.distributed.elastic")]
-    return ranks[-1] if ranks else ""

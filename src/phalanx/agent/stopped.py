@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 STOPPED_S = 10.0
 """A process that is stopped this long counts as hung, whatever its rank last announced."""
@@ -23,3 +23,24 @@ class StoppedWatch:
             if now_s - since_s > STOPPED_S:
                 return pid
         return None
+
+    def said(
+        self,
+        now_s: float,
+        ranks: Mapping[int, int],
+        below: Callable[[int], Sequence[int]] | None,
+        stores: Iterable[int],
+    ) -> str:
+        """Who is stopped, in words; '' when nobody is. `ranks`: the rank of each process.
+
+        `below` names what a rank has started, where that may be the real rank (a launcher's).
+        """
+        names = dict.fromkeys(stores, "the collective store")
+        if below is not None:
+            for rank in ranks.values():
+                names |= dict.fromkeys(below(rank), f"a process below rank {rank}")
+        names |= {pid: f"rank {rank}" for pid, rank in ranks.items()}
+        pid = self.look(now_s, names)
+        if pid is None:
+            return ""
+        return f"{names[pid]} (process {pid}) is stopped (SIGSTOP) and was not let go on"

@@ -38,18 +38,38 @@ PRELOAD = (
 )
 
 
-def preload(extra: list[str]) -> None:
+def preload(extra: list[str]) -> list[str]:
     """Import what training scripts import, and take one throw-away optimizer step.
+
+    Returns a sentence for each module of `extra` that cannot be imported; ours may be missing.
 
     The step pulls in what torch imports lazily. It runs no backward pass: that would start
     threads, and a process with threads must not fork. Its random draws are taken back.
     """
-    for name in (*PRELOAD, *extra):
+    for name in PRELOAD:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    failed = [said for name in extra if (said := _import(name))]
     torch: Any = sys.modules.get("torch")
-    if torch is None:
-        return
+    if torch is not None:
+        _take_a_step(torch)
+    return failed
+
+
+def _import(name: str) -> str:
+    """Import a module that the job file names; what stands in the way, '' for nothing.
+
+    Whatever the module raises, the ranks can run without it: they only start more slowly.
+    """
+    try:
+        importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        return f"warm: {name} cannot be imported: {kind}{' '.join(str(error).split())}"
+    return ""
+
+
+def _take_a_step(torch: Any) -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1") or 1))
     state = torch.get_rng_state()
     layer = torch.nn.Linear(4, 4)
@@ -152,7 +172,7 @@ def main(argv: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # `-m` put the folder we were started in first; the user's modules come with the ranks.
     sys.path[0:1] = config["path"]
-    preload(config["warm"])
+    failed = preload(config["warm"])
     del sys.path[0 : len(config["path"])]
     # What children need at once is imported here, and what exists is left out of garbage
     # collection: a collection in a child would copy every page of it.
@@ -168,6 +188,8 @@ def main(argv: list[str]) -> None:
     if request["op"] == "store":
         serve_store(request, link)
     link.close()
+    # Once a slot and attempt, where people look: in what its first rank prints.
+    request["notes"] = failed if request["key"] == 0 else []
     run_script(request)
 
 

@@ -114,6 +114,8 @@ class WatchedAttempt(AttemptRun):
             return super()._stalled()
         if limit_s is None or not watch.is_keeper:
             return ""
+        if not watch.has_begun(self._heard()):
+            limit_s = max(limit_s, self._workplace().plan.start_timeout_s)
         still_s = watch.still_s(self._heard(), time.monotonic_ns())
         if still_s <= limit_s:
             return ""

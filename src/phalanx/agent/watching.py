@@ -267,6 +267,10 @@ class AttemptWatch:
             self._said = text
             say(text)
 
+    def has_begun(self, heard_ns: Sequence[int]) -> bool:
+        """Whether anything was heard in this attempt: until then imports may take their time."""
+        return any(at_ns > self.began_ns for at_ns in (*heard_ns, self.active_ns))
+
     def still_s(self, heard_ns: Sequence[int], now_ns: int) -> float:
         """How long nothing was heard: no output (`heard_ns`), no change in the folder."""
         last_ns = max(self.active_ns, *heard_ns, 0)

@@ -65,6 +65,11 @@ class Workplace:
         """Whether ranks can be forked: our launcher, and a plain Python script."""
         return self.plan.launcher == "ranks" and self.script is not None
 
+    @property
+    def sees_ranks(self) -> bool:
+        """Whether the processes started here are the ranks, and tell their steps."""
+        return self.plan.launcher == "ranks" and self.plan.checkpoint.mode != "watch"
+
     def prepare(self, attempt: int) -> Member | None:
         """Bound and serving: the member to be written; None while the warm side gets ready."""
         if not self._warm_is_settled():

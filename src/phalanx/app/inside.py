@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from phalanx.agent.environment import every_rank
 from phalanx.app.jobs import Job
 from phalanx.app.look import read
-from phalanx.app.stacks import rank_view
+from phalanx.app.stacks import is_told, rank_view, silence
 from phalanx.app.which import check_rank, check_slot
 from phalanx.backends.base import Enters
 from phalanx.errors import BackendError, InputError
@@ -70,7 +70,7 @@ def has_ended(job: Job, way: Door) -> bool:
 def stacks_view(job: Job, choice: Choice) -> dict[str, Any]:
     """`phalanx.stacks/1`: what every rank is doing now. The ranks go on; nothing is concluded.
 
-    Raises what `door` raises, and `BackendError` when not one rank could be asked.
+    Raises what `door` raises, and `BackendError` when not one rank shows what it is doing.
     """
     slot = _slot_of(job, choice)
     backend = _backend(job)
@@ -88,6 +88,9 @@ def stacks_view(job: Job, choice: Choice) -> dict[str, Any]:
     if not found:
         because = missing[0]["because"] if missing else f"the ranks of {job.id} have not started"
         raise BackendError(because, hint=f"`phalanx status {job.id}` says what it waits for")
+    if not any(map(is_told, found)):
+        hint = f"`phalanx exec {job.id}` goes into a slot"
+        raise BackendError(f"{job.id} shows no stacks: {silence(found)}", hint=hint)
     return {
         "schema": "phalanx.stacks/1",
         "job": job.id,

@@ -37,6 +37,20 @@ def rank_view(slot: int, told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def is_told(view: dict[str, Any]) -> bool:
+    """Whether a rank's view says what it is doing: its stacks, or that it is held."""
+    return view["because"] in ("", _WHY["stopped"])
+
+
+def silence(views: list[dict[str, Any]]) -> str:
+    """Why these ranks show nothing, equal reasons together."""
+    groups: dict[str, list[int]] = {}
+    for view in views:
+        groups.setdefault(view["because"], []).append(int(view["rank"]))
+    told = [f"rank{'s'[: len(of) > 1]} {ranges(sorted(of))}: {why}" for why, of in groups.items()]
+    return "; ".join(told)
+
+
 def first_dump(text: str) -> str:
     """The first whole answer: somebody else may have asked at the same moment."""
     found = ""

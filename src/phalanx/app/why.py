@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from phalanx.app.afterwards import afterwards
 from phalanx.app.fallback import Fallback, fallbacks
 from phalanx.app.look import Look, resumed_from, step_of
 from phalanx.app.messages import seen_messages
-from phalanx.app.notices import SeenNotice
+from phalanx.app.notices import SeenNotice, last_save
 from phalanx.app.parked import given_up
 from phalanx.app.slow import slow_now
 from phalanx.app.times import maybe, rfc3339
@@ -13,7 +14,6 @@ from phalanx.app.views import View, cause_view
 from phalanx.clock import SECOND_NS
 from phalanx.names import seat_name
 from phalanx.state.record import Cause, PastAttempt, Record
-from phalanx.verdict.advice import advice
 from phalanx.words import FailureClass, Phase
 
 
@@ -40,7 +40,7 @@ def why_view(look: Look, notices: tuple[SeenNotice, ...] = ()) -> View:
         + _slow(look)
         + _untold(look)
         + given_up(record),
-        "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(look, past)],
+        "done": [{"says": says, "at": maybe(at_ns)} for says, at_ns in _done(look, past, notices)],
         "next": _next(record, _start_step(look, passed)),
     }
 
@@ -93,7 +93,9 @@ def _slow(look: Look) -> list[View]:
     ]
 
 
-def _done(look: Look, past: PastAttempt | None) -> list[tuple[str, int | None]]:
+def _done(
+    look: Look, past: PastAttempt | None, notices: tuple[SeenNotice, ...]
+) -> list[tuple[str, int | None]]:
     """What was done about the newest first cause: sentences and their times."""
     record = look.record
     found: list[tuple[str, int | None]] = []
@@ -102,13 +104,26 @@ def _done(look: Look, past: PastAttempt | None) -> list[tuple[str, int | None]]:
         if record.attempt > past.attempt:
             found += _opened(look, past)
     if record.stop is not None:
-        how = "after a last save" if record.stop.save else "without a last save"
-        found.append((f"the job was asked to stop, {how}", record.stop.at_ns))
+        how = _how(look, notices, "stop-save") if record.stop.save else ", without a last save"
+        found.append((f"the job was asked to stop{how}", record.stop.at_ns))
     if record.pause is not None:
-        found.append(("the job was asked to pause", record.pause.at_ns))
+        how = _how(look, notices, "pause")
+        found.append((f"the job was asked to pause{how}", record.pause.at_ns))
     if record.phase.is_terminal or record.phase is Phase.PAUSED:
         found.append(("every task was stopped", record.ended_ns))
     return found
+
+
+def _how(look: Look, notices: tuple[SeenNotice, ...], source: str) -> str:
+    """What came of the last save that a request asked for."""
+    record, head = look.record, look.head.checkpoint if look.head else None
+    made = last_save(notices, source, record.attempt, head)
+    is_over = record.phase.is_terminal or record.phase is Phase.PAUSED
+    if made.saved:
+        return f", after a last save ({made.saved})"
+    if made.declined:
+        return f"; the last save was declined: {made.declined}"
+    return "; nothing tells of a last save" if is_over else ", after a last save if it can"
 
 
 def _opened(look: Look, past: PastAttempt) -> list[tuple[str, int | None]]:
@@ -132,7 +147,7 @@ def _opened(look: Look, past: PastAttempt) -> list[tuple[str, int | None]]:
 def _next(record: Record, start_step: int) -> View:
     action, at_ns = _NEXT.get(record.phase, ""), None
     if record.phase.is_terminal:
-        action += _for_the_person(record)
+        action = afterwards(record, start_step)
     elif record.phase is Phase.PAUSED:
         action = f"none before `phalanx resume {record.job}`; then on from step {start_step}"
         if record.pause is None:
@@ -154,18 +169,9 @@ def _next(record: Record, start_step: int) -> View:
     return {"action": action, "at": maybe(at_ns)}
 
 
-def _for_the_person(record: Record) -> str:
-    if record.phase is not Phase.FAILED or record.cause is None:
-        return ""
-    return f". {advice(record.cause.failure).person}"
-
-
 _NEXT = {
     Phase.PENDING: "a controller takes the job up",
     Phase.STARTING: "the tasks join and the first step is run",
     Phase.RUNNING: "none: the job runs",
     Phase.STOPPING: "stop every task",
-    Phase.SUCCEEDED: "none: the job has succeeded",
-    Phase.FAILED: "none: mend the cause and run the job again",
-    Phase.STOPPED: "none: the job was stopped",
 }

@@ -50,7 +50,8 @@ def command(
 
     It has the slot's folder, variables and secrets, and ends with the slot's task at the latest.
     A training script that is started in it saves nothing. Exit code: the command's own; 4 when the
-    slot does not run. With --stacks: the Python stacks of all ranks, equal ones together.
+    slot does not run. With --stacks: the Python stacks of all ranks, equal ones together; 4 when
+    none shows any.
     """
     if stacks and words:
         raise click.UsageError("--stacks takes no command", ctx)

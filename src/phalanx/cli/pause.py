@@ -8,6 +8,7 @@ import click
 
 from phalanx.app import api
 from phalanx.app.jobs import Job
+from phalanx.app.notices import unsaved
 from phalanx.app.rest import request_pause, until_paused, why_not_paused
 from phalanx.app.revive import Ensure, revive
 from phalanx.cli import view
@@ -35,7 +36,7 @@ def command(
         found = _until_paused(api.find(job, root, starter(ctx)), timeout_s, starter(ctx), waiting)
         answer = api.status_of(found)
         rests = answer["phase"] == "Paused"
-        note(_unsaved(answer) if rests else f"phalanx: {why_not_paused(found)}")
+        note(_unsaved(found, answer) if rests else f"phalanx: {why_not_paused(found)}")
         out_json(answer) if as_json else out(view.ending(answer))
         return 0 if rests else 1
 
@@ -56,8 +57,11 @@ def _until_paused(found: Job, timeout_s: float | None, ensure: Ensure, waiting: 
     return until_paused(found, waiting.see, timeout_s=timeout_s, ensure=ensure)
 
 
-def _unsaved(answer: dict[str, Any]) -> str:
+def _unsaved(found: Job, answer: dict[str, Any]) -> str:
     """What the ranks could not save before they ended is done again."""
+    if found.record.plan.checkpoint.mode == "watch":  # its steps are commits: none is ever lost
+        said = unsaved(found, "pause")
+        return f"phalanx: {said}" if said else ""
     lost = answer["step"] - (answer["checkpoint"] or {"step": 0})["step"]
     if lost <= 0:
         return ""

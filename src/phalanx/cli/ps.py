@@ -54,7 +54,7 @@ def command(
     NAME is a bare name, an id or a pattern ('gpt*'). Without a condition: every job that has not
     ended, and the newest 20 that have.
     """
-    wanted = Wanted(
+    wanted = asked = Wanted(
         names=names,
         phases=tuple(phase_of(word) for text in phases for word in text.split(",")),
         ended=True if flags["ended"] else None,
@@ -66,7 +66,9 @@ def command(
     answer = api.ps(root=root, wanted=wanted, ensure=starter(ctx))
     for item in answer["unreadable"]:
         note(f"phalanx: {item['because']}")
-    out_json(answer) if flags["as_json"] else out(view_ps.ps(answer))
+    is_filtered = asked._replace(names=(), limit=None) != EVERYTHING
+    text = view_ps.ps(answer, names, is_filtered=is_filtered)
+    out_json(answer) if flags["as_json"] else out(text)
     if answer["left_out"]:
         how = "--limit" if limit is not None else "--all"
         count = answer["left_out"]

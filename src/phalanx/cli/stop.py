@@ -7,11 +7,13 @@ import click
 from phalanx.app import api
 from phalanx.app.act import request_stop
 from phalanx.app.jobs import Job
+from phalanx.app.notices import unsaved
 from phalanx.app.rest import until_stopped
 from phalanx.app.revive import Ensure, revive
 from phalanx.cli import view
 from phalanx.cli.options import job_argument, json_option, note, out, out_json, root_option, starter
 from phalanx.cli.waiting import Waiting
+from phalanx.words import Phase
 
 
 @click.command("stop")
@@ -42,6 +44,7 @@ def command(
         answer = api.status_of(found)
         if not found.record.phase.is_terminal:
             note(f"phalanx: {found.id} is still {answer['phase']}; the request to stop stays")
+        note(_unsaved(found))
         out_json(answer) if as_json else out(view.ending(answer))
         return 0 if found.record.phase.is_terminal else 1
 
@@ -73,3 +76,12 @@ def _until_stopped(found: Job, timeout_s: float | None, ensure: Ensure, waiting:
         grace_s = found.record.plan.stop_grace_s
         note(f"phalanx: waiting for the ranks of {found.id} to end (they have {grace_s:g} s)")
     return until_stopped(found, waiting.see, timeout_s=timeout_s, ensure=ensure)
+
+
+def _unsaved(found: Job) -> str:
+    """What became of a last save that was asked for, when there is none."""
+    stop = found.record.stop
+    if found.record.phase is not Phase.STOPPED or stop is None or not stop.save:
+        return ""
+    said = unsaved(found, "stop-save")
+    return f"phalanx: {said}" if said else ""

@@ -60,7 +60,7 @@ def status(view: View) -> str:
     rows += _notes(view)
     lines = [f"{name:<11} {text}" for name, text in rows]
     lines += [_task(task) for task in view["tasks"]]
-    lines += [_past(past) for past in view["history"]]
+    lines += [_past(view, past) for past in view["history"]]
     lines += [_untold(told) for told in view["messages"] if told["state"] == "failed"]
     return "\n".join(lines)
 
@@ -261,15 +261,20 @@ def _untold(told: View) -> str:
     return f"message     {told['message']} to {told['to']} was not delivered: {told['says']}"
 
 
-def _past(past: View) -> str:
+def _past(view: View, past: View) -> str:
     return (
         f"history     attempt {past['attempt']} ended {past['ended']}:"
-        f" {cause(past['first_cause'])}; {_went_on(past['resumed_from_step'])}"
+        f" {cause(past['first_cause'])}; {_went_on(view, past)}"
     )
 
 
-def _went_on(step: int) -> str:
-    return f"resumed from step {step}" if step else "nothing was committed"
+def _went_on(view: View, past: View) -> str:
+    step = past["resumed_from_step"]
+    if not step:
+        return "nothing was committed"
+    if past["attempt"] < view["attempt"]:
+        return f"resumed from step {step}"
+    return f"rests at step {step}" if view["phase"] == "Paused" else f"step {step} is saved"
 
 
 def _percent(value: float | None) -> str:

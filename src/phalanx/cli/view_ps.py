@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from phalanx.cli.view import seconds, table
@@ -11,11 +12,17 @@ View = dict[str, Any]
 _HEADER = ("JOB", "PHASE", "STEP", "TO GO", "RANKS", "RESTARTS", "SINCE (UTC)", "REASON")
 
 
-def ps(view: View) -> str:
-    """One job a line."""
+def ps(view: View, names: Sequence[str] = (), *, is_filtered: bool = False) -> str:
+    """One job a line. `names` were asked for; `is_filtered`: there were other conditions."""
     if not view["jobs"]:
-        return "no jobs" if not view["left_out"] else "no such jobs"
+        return _none(names, is_filtered)
     return table([_HEADER, *(_row(job) for job in view["jobs"])])
+
+
+def _none(names: Sequence[str], is_filtered: bool) -> str:
+    conditions = [" or ".join(map(repr, names)), "these options" if is_filtered else ""]
+    said = " and ".join(filter(None, conditions))
+    return f"no jobs match {said}" if said else "no jobs"
 
 
 def _row(job: View) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from phalanx.explain.model import (
 )
 from phalanx.explain.reading import Evidence, Input, load
 from phalanx.explain.shapes import text
+from phalanx.explain.shown import Shown
 from phalanx.explain.situations import is_plan, of_plan
 from phalanx.explain.task_findings import of_deliveries, of_failures, of_strays, of_tasks
 from phalanx.explain.taskfacts import (
@@ -48,7 +49,7 @@ class World:
     views: list[TaskView] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     resumes: list[Resume] = field(default_factory=list)
-    shown: list[logs.Shown] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
     quotas: dict[str, float] = field(default_factory=dict)
     hosts: dict[str, str] = field(default_factory=dict)
     spot: set[str] = field(default_factory=set)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phalanx.explain.jobs import JobFacts, same_task
 from phalanx.explain.model import Decision, TaskView
 from phalanx.explain.shapes import short
-from phalanx.explain.taskfacts import TaskFacts
+from phalanx.explain.taskfacts import Container, TaskFacts
 from phalanx.verdict.tasks import (
+    ON_PURPOSE,
     UNHEALTHY,
     StoppedTask,
     TaskEnding,
@@ -45,21 +46,32 @@ class Ended:
 
 def ending_of(task: TaskFacts, ours: bool, spot_hosts: frozenset[str] = frozenset()) -> TaskEnding:
     """The ending of a stopped task."""
-    main = task.main()
-    reasons = [main.reason] if main else []
-    reasons += [c.reason for c in task.containers() if main is None or c.path != main.path]
-    ending = classify_task(
-        StoppedTask(
-            task.stop_code,
-            task.reason,
-            main.exit_code if main else None,
-            tuple(filter(None, reasons)),
-            ours,
-        )
-    )
+    ending = _classified(task, ours)
     if ending.failure is FailureClass.HOST_LOST and any(h in task.reason for h in spot_hosts):
         return TaskEnding(FailureClass.SPOT_INTERRUPTION, "its Spot host was taken back")
     return ending
+
+
+def _classified(task: TaskFacts, ours: bool) -> TaskEnding:
+    """The ending as the container tells it that decides, or the one that ended before it."""
+    main, first = task.main(), task.ended_first()
+    teller = first or main
+    code = teller.exit_code if teller else None
+    reasons = [teller.reason] if teller else []
+    if code is None:  # nothing ran to its end: any container may say why
+        reasons += [c.reason for c in task.others()]
+    done = code == 0 and task.stop_code == "EssentialContainerExited"
+    said = tuple(filter(None, reasons))
+    ending = classify_task(
+        StoppedTask(task.stop_code, "" if done else task.reason, code, said, ours)
+    )
+    if first is None or main is None:
+        return ending
+    name = f"its container {first.name}"
+    told = ending.because
+    told = f"{name} {told[3:]}" if told.startswith("it ") else f"{name}: {told}"
+    because = f"{told}; then ECS stopped {main.name} with it (exit code {main.exit_code})"
+    return replace(ending, failure=ending.failure or FailureClass.KILLED, because=because)
 
 
 def members(
@@ -103,6 +115,8 @@ def first_of(ended: Sequence[Ended]) -> tuple[Ended, ...]:
 def _tier(e: Ended) -> int:
     if e.ending is None or e.failure is FailureClass.STOPPED_BY_USER:
         return -1
+    if e.ending.sign == ON_PURPOSE:
+        return -1
     main = e.task.main()
     return tier_of_task(e.ending, main.exit_code if main else None)
 
@@ -121,6 +135,8 @@ def decide(job: JobFacts, ended: Sequence[Ended]) -> Decision:
         return Decision("none", f"{name}; a stop that we did not record is a person's", job=job.id)
     if ending.sign == UNHEALTHY:
         return Decision("none", f"{name}; the service replaces it itself", job=job.id)
+    if ending.sign == ON_PURPOSE:
+        return Decision("none", f"{name}; the service starts what it still wants", job=job.id)
     if not ending.repeatable:
         return Decision("fail", f"{name}; the same again ends the same", job=job.id)
     attempts = job.attempt
@@ -199,7 +215,7 @@ def _action(e: Ended, decision: Decision | None) -> str:
 
 def _is_kept(e: Ended) -> bool:
     """Whether a service starts another by itself."""
-    return e.task.is_service or (e.ending is not None and e.ending.sign == UNHEALTHY)
+    return e.task.is_service or (e.ending is not None and e.ending.sign in (UNHEALTHY, ON_PURPOSE))
 
 
 def _evidence(e: Ended) -> tuple[tuple[str, str], ...]:
@@ -212,6 +228,12 @@ def _evidence(e: Ended) -> tuple[tuple[str, str], ...]:
         parts.append(f"exit code {main.exit_code}")
     if main and main.reason:
         parts.append(main.reason)
+    parts += [_of_other(c) for c in task.others() if c.failed or c == task.ended_first()]
     if task.reason:
         parts.append(f"stoppedReason {task.reason!r}")
     return ((task.seen.where, f"{e.ending.because} ({'; '.join(parts) or 'no reason given'})"),)
+
+
+def _of_other(container: Container) -> str:
+    said = f": {container.reason}" if container.reason else ""
+    return f"container {container.name} exit code {container.exit_code}{said}"

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from phalanx.explain import pages
-from phalanx.explain.logs import Shown, first_shown, shown_in
+from phalanx.explain.logs import first_shown, shown_in_words
 from phalanx.explain.model import WARNING, Finding, Path, Words
 from phalanx.explain.reading import Evidence
 from phalanx.explain.shapes import integer, mapping, moment, spell, text
+from phalanx.explain.shown import Shown
 from phalanx.explain.situations import MI_DRAIN_HOURS, timeline
 from phalanx.explain.task_findings import at
 from phalanx.explain.texts import CAUSE
@@ -71,7 +72,7 @@ def _meanings(entry: dict[str, Any]) -> Iterable[tuple[FailureClass, str, Shown 
             assert ending.failure is not None
             yield ending.failure, said or ending.because, None
         return
-    first = first_shown(shown_in("", said))
+    first = first_shown(shown_in_words(said))
     if first is not None and first.failure is not None:
         yield first.failure, said, first
 

@@ -13,6 +13,8 @@ from phalanx.explain.task_words import (
     BY_SIGN,
     DUPLICATE,
     LATE,
+    SIDE_ENDED,
+    SIDE_FAILED,
     SIGTERM,
     STRAY,
     UNKNOWN_CODE,
@@ -66,8 +68,24 @@ def of_tasks(ended: Iterable[Ended]) -> Iterable[Finding]:
         elif e.ending.sign == UNKNOWN_CODE.slug:
             said = f"stopCode {e.task.stop_code}"
             yield at(e.task.seen.evidence, UNKNOWN_CODE, (*e.task.seen.path, "stopCode"), said)
+        yield from _of_others(e)
         if _ignored_sigterm(e):
             yield at(e.task.seen.evidence, SIGTERM, _exit_path(e.task))
+
+
+def _of_others(e: Ended) -> Iterable[Finding]:
+    """Containers beside the training that ended the task, or ended badly when it was done."""
+    evidence, first = e.task.seen.evidence, e.task.ended_first()
+    if first is not None and e.failed:
+        said = f"{first.name} exited {first.exit_code}"
+        yield at(evidence, SIDE_ENDED, (*first.path, "exitCode"), said)
+    if e.failure is not None:
+        return
+    for container in e.task.others():
+        if container.failed:
+            why = f" ({container.reason})" if container.reason else ""
+            said = f"{container.name} exited {container.exit_code}{why}"
+            yield at(evidence, SIDE_FAILED, (*container.path, "exitCode"), said)
 
 
 def _ignored_sigterm(e: Ended) -> bool:

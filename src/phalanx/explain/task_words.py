@@ -56,6 +56,27 @@ UNKNOWN_CODE = Words(
     (pages.TASK_SHAPE,),
 )
 
+SIDE_ENDED = Words(
+    "TSK033",
+    "side-container-ended-task",
+    ERROR,
+    "another container of the task ended, and the training was stopped with it",
+    "When an essential container ends, ECS stops all the others: SIGTERM, then SIGKILL. The "
+    "training's exit code 143 or 137 is the answer to that and no failure of its own.",
+    "Read that container's log first. Set `essential` to false for a container that the training "
+    "can do without.",
+    (pages.STOP_CODES,),
+)
+SIDE_FAILED = Words(
+    "TSK034",
+    "side-container-failed",
+    WARNING,
+    "another container of the task ended badly; the training itself exited 0",
+    "What it forwards or measures (logs, metrics, traffic) may be missing from then on.",
+    "Read that container's log, and give it more memory if memory ended it.",
+    (pages.STOP_CODES,),
+)
+
 UNHEALTHY = Words(
     "CAP011",
     "service-health-check-failing",
@@ -152,11 +173,23 @@ BY_SIGN: dict[str, Words] = {
             "TSK017",
             "image-not-found",
             ERROR,
-            "the image, its tag or a version for this architecture does not exist",
+            "the image or its tag does not exist",
             "The registry answered; what was asked for is not in it.",
-            "Correct the image's name, tag or platform. If the repository is private, the registry "
+            "Correct the image's name or tag. If the repository is private, the registry "
             "answers the same to somebody who is not signed in: let the execution role (or the "
             "host's role) read it, or set repositoryCredentials.",
+            (pages.PULL,),
+        ),
+        Words(
+            "TSK027",
+            "image-wrong-architecture",
+            ERROR,
+            "the image is not built for the architecture of the host",
+            "The host asks for its own platform (linux/arm64 or linux/amd64), and the image has no "
+            "manifest for it, or holds programs of the other one.",
+            "Build the image for the host's platform (`docker buildx build --platform "
+            "linux/amd64,linux/arm64`), or set runtimePlatform.cpuArchitecture and the instance "
+            "type to the platform that the image has.",
             (pages.PULL,),
         ),
         Words(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +34,14 @@ _ORDER = (
 )
 _ENDED = ("STOPPED", "DELETED")
 _SIDECARS = (
-    "xray", "datadog", "log_router", "log-router", "firelens", "fluent", "envoy", "otel",
-    "cloudwatch-agent", "guardduty", "service-connect", "dcgm", "exporter", "sidecar",
+    "xray", "datadog", "log_router", "log-router", "logrouter", "firelens", "fluent", "envoy",
+    "otel", "adot", "cloudwatch", "guardduty", "service-connect", "dcgm", "exporter", "sidecar",
+    "agent", "collector", "proxy", "vector", "telegraf", "statsd", "prometheus", "promtail",
+    "filebeat", "logstash", "newrelic", "splunk", "monitor", "logger", "metrics",
 )  # fmt: skip
+_TRAINERS = re.compile(r"train|torch|finetune|fine-tune|pretrain|\b(?:ddp|fsdp|main)\b", re.I)
+_STOPPED_CODES = (137, 143)
+"""What a container exits with when it is stopped together with the task."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,13 @@ class Container:
     reason: str
     has_gpu: bool
     path: Path
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended badly by itself: not with 0, and not because the task was stopped."""
+        if self.exit_code in (None, 0):
+            return False
+        return bool(self.reason) or self.exit_code not in _STOPPED_CODES
 
 
 @dataclass(frozen=True)
@@ -154,18 +167,50 @@ class TaskFacts:
         ]
 
     def main(self) -> Container | None:
-        """The container whose ending is the task's: with a GPU, no sidecar, a failure first."""
-        every = self.containers()
-        chosen = [c for c in every if c.has_gpu] or [c for c in every if not _is_sidecar(c.name)]
-        chosen = chosen or every
-        by_itself = [c for c in chosen if c.exit_code not in (None, 0, 137, 143)]
+        """The container whose ending is the task's: the training's; of several, a failed one."""
+        chosen = self._training()
         done = [c for c in chosen if c.exit_code == 0]
-        with_reason = [c for c in chosen if c.reason and c.exit_code not in (None, 0)]
+        by_itself = [c for c in chosen if c.failed and c.exit_code not in _STOPPED_CODES]
+        with_reason = [c for c in chosen if c.failed]
         ended = [c for c in chosen if c.exit_code is not None]
         for group in (by_itself, with_reason, done, ended, chosen):
             if group:
                 return group[0]
         return None
+
+    def others(self) -> list[Container]:
+        """The containers beside the one that decides."""
+        main = self.main()
+        return [c for c in self.containers() if main is None or c.path != main.path]
+
+    def ended_first(self) -> Container | None:
+        """The other container for whose ending ECS stopped the training; None when none did.
+
+        A container without a fault of its own says nothing when the training was killed (many
+        exit 0 when they are asked to stop), but explains a polite stop of the training.
+        """
+        main = self.main()
+        if main is None or main.failed or main.exit_code not in _STOPPED_CODES:
+            return None
+        if self.stop_code not in ("", "EssentialContainerExited"):
+            return None
+        others = self.others()
+        failed = [c for c in others if c.failed]
+        done = [c for c in others if c.exit_code == 0 and main.exit_code == _STOPPED_CODES[1]]
+        return next(iter((*failed, *done)), None)
+
+    def _training(self) -> list[Container]:
+        """The containers that may be the training, by the most telling sign that any has."""
+        every = self.containers()
+        family = text(self.detail.get("taskDefinitionArn")).rpartition("/")[2].partition(":")[0]
+        plain = [c for c in every if not _is_sidecar(c.name)]
+        return (
+            [c for c in every if c.has_gpu]
+            or [c for c in plain if _TRAINERS.search(c.name)]
+            or [c for c in every if c.name == family]
+            or plain
+            or every
+        )
 
 
 def _is_sidecar(name: str) -> bool:

@@ -80,6 +80,8 @@ XID_NOTICE = Words(
     (pages.XID,),
 )
 XID = re.compile(r"NVRM: Xid\s*\([^)]*\):\s*(?P<number>\d{1,4})", re.IGNORECASE)
+OFF_BUS = re.compile(r"fallen off the bus|\bGPU is lost\b", re.IGNORECASE)
+"""The driver's other words for Xid 79."""
 NO_EFA = Words(
     "LOG020",
     "nccl-not-using-efa",
@@ -172,16 +174,21 @@ LINES: tuple[Line, ...] = (
         FailureClass.DRIVER_MISMATCH,
     ),
     _line(
+        BY_SIGN["image-wrong-architecture"],
+        r"exec format error",
+        FailureClass.BAD_COMMAND,
+    ),
+    _line(
         Words(
             "LOG014",
             "gpu-memory-error",
             ERROR,
-            "a GPU reported an uncorrectable memory error",
+            "a GPU reported an uncorrectable error of its memory or of NVLink",
             "This is the hardware; the program did nothing wrong.",
             "Take the host out of service and go on elsewhere from the last complete checkpoint.",
             (pages.XID,),
         ),
-        r"uncorrectable (?:ECC|NVLink)|CUDA_ERROR_ECC|fallen off the bus",
+        r"uncorrectable (?:ECC|NVLink)|CUDA_ERROR_ECC",
         FailureClass.GPU_FAULT,
     ),
     _line(
@@ -273,6 +280,15 @@ TRACE = Words(
     "",
     "Read the trace above this line.",
 )
+SURVIVED = Words(
+    "LOG033",
+    "exception-reported",
+    INFO,
+    "the program reported an exception, which is no sign of its end",
+    "Programs log exceptions that they survive. Only a trace that nobody caught ends one, and not "
+    "even that when the same rank goes on after it.",
+    "Nothing, unless it comes again and again.",
+)
 KILLED = Words(
     "LOG031",
     "killed-by-signal",
@@ -291,7 +307,7 @@ CAUSE = Words(
     "while a stronger one is in the evidence.",
 )
 EXCEPTION = re.compile(
-    r"(?:^|\]:?\s|\s)(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?::\s|$)"
+    r"(?:^|\]:?|\s)(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?::\s|$)"
 )
 SIGNAL = re.compile(
     r"Signal (?P<number>\d{1,2}) \((?P<name>SIG[A-Z]+)\)|exitcode\s*:\s*-(?P<n2>\d{1,2})\b"

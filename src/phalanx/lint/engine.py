@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from phalanx.frozen import frozen
+from phalanx.frozen import frozen, replace
 from phalanx.lint import waive
 from phalanx.lint.discover import rules_on
-from phalanx.lint.entity import Entity
+from phalanx.lint.entity import Entity, Node
 from phalanx.lint.readers.detect import Skipped, read_world
 from phalanx.lint.readers.origin import written
 from phalanx.lint.rule import Finding, Hit, Repair, Rule, Severity
+from phalanx.lint.signs import is_instance
 from phalanx.lint.source import SourceFile
 from phalanx.lint.values import readable
 from phalanx.lint.world import World
@@ -64,14 +65,34 @@ def lint(
 
 
 def check(world: World, rules: Iterable[Rule[Any]]) -> list[Finding]:
-    """What the rules find; one finding for one rule at one place."""
-    found: dict[tuple[str, str, str, int], Finding] = {}
+    """What the rules find; one finding for one rule at one place.
+
+    Instances of one block (`for_each`, `count`) stand at one place: what is found in each of them
+    is told in one message.
+    """
+    found: dict[_Key, list[Finding]] = {}
     for rule in rules:
         for entity in world.all(rule.on):
             for finding in _run(rule, entity, world):
                 key = (finding.rule, finding.file, finding.where, finding.line)
-                found.setdefault(key, finding)
-    return list(found.values())
+                held = found.setdefault(key, [])
+                if not held or is_instance(entity):
+                    held.append(finding)
+    return [_joined(held) for held in found.values()]
+
+
+_Key = tuple[str, str, str, int]
+_SHOWN = 3
+
+
+def _joined(held: list[Finding]) -> Finding:
+    """The first of the most severe, with the messages that differ."""
+    worst = min(held, key=lambda finding: finding.severity.rank)
+    messages = list(dict.fromkeys([worst.message, *(finding.message for finding in held)]))
+    if len(messages) == 1:
+        return worst
+    more = f" (and {len(messages) - _SHOWN} more)" if len(messages) > _SHOWN else ""
+    return replace(worst, message="; ".join(messages[:_SHOWN]) + more)
 
 
 def _run(rule: Rule[Any], entity: Entity, world: World) -> Iterator[Finding]:
@@ -97,15 +118,16 @@ def _finding(rule: Rule[Any], hit: Hit) -> Finding:
         why=rule.why,
         fix=readable(hit.fix or rule.fix),
         sources=rule.sources,
-        repair=_repair(hit),
+        repair=_repair(hit.node, hit.replace),
+        also=tuple(r for node, text in hit.also if (r := _repair(node, ("", text)))),
     )
 
 
-def _repair(hit: Hit) -> Repair | None:
-    if hit.replace is None:
+def _repair(node: Node, replace: tuple[str, str | int | bool] | None) -> Repair | None:
+    if replace is None:
         return None
-    path, value = hit.replace
-    span = hit.node.span(path)
+    path, value = replace
+    span = node.span(path)
     if span is None:
         return None
     return Repair(span.file, span.start, span.end, written(value, span.quote))

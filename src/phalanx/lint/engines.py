@@ -13,20 +13,27 @@ from phalanx.lint.workload import Container
 
 @dataclass(frozen=True)
 class Engine:
-    """A model server: how it is recognised, the path that says ready, paths that it has not."""
+    """A model server: how it is recognised, the path that says ready, paths that it has not.
+
+    `port` is what it listens on where no flag or variable says another.
+    """
 
     name: str
     sign: Pattern
     ready: str
     not_there: tuple[str, ...]
+    port: int
 
 
+_COMMON = ("/", "/healthz", "/healthcheck", "/status", "/ready", "/readyz", "/live", "/livez")
+_PORT = Pattern(r"--(?:http[-_])?port[=\s]+[\"']?(\d+)")
 ENGINES = (
     Engine(
         "Triton",
         Pattern(r"\btritonserver\b|nvcr\.io/nvidia/tritonserver", re.IGNORECASE),
         "/v2/health/ready",
-        ("/", "/health", "/healthz", "/ping", "/healthcheck", "/api/health/ready", "/status"),
+        (*_COMMON, "/health", "/ping", "/api/health/ready"),
+        8000,
     ),
     Engine(
         "vLLM",
@@ -36,13 +43,15 @@ ENGINES = (
             re.IGNORECASE,
         ),
         "/health",
-        ("/", "/healthz", "/healthcheck", "/v2/health/ready", "/v2/health/live", "/status"),
+        (*_COMMON, "/v2/health/ready", "/v2/health/live", "/v1/health", "/api/health"),
+        8000,
     ),
     Engine(
         "TorchServe",
         Pattern(r"\btorchserve\b", re.IGNORECASE),
         "/ping",
-        ("/", "/health", "/healthz", "/healthcheck", "/v2/health/ready", "/status"),
+        (*_COMMON, "/health", "/v2/health/ready"),
+        8080,
     ),
 )
 _MODEL_FLAG = Pattern(
@@ -63,6 +72,16 @@ def engine_of(container: Container) -> Engine | None:
     image = container.text("image") or ""
     text = f"{image.rpartition('@')[0] or image} {container.command.text}"
     return next((engine for engine in ENGINES if engine.sign.search(text)), None)
+
+
+def port_of(engine: Engine, container: Container) -> int | None:
+    """The port that the engine listens on; None where a flag or variable leaves it unknown."""
+    text = container.command.text
+    match = _PORT.search(text)
+    if match:
+        return int(match[1])
+    unsure = "port" in text or "ts-config" in text or container.environment.get("VLLM_PORT")
+    return None if unsure else engine.port
 
 
 def hub_model(container: Container) -> tuple[Node, str] | None:

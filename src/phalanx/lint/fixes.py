@@ -13,8 +13,9 @@ def repaired(report: Report) -> dict[str, str]:
     """New text of every file that a repair changes; overlapping repairs wait for the next run."""
     by_file: dict[str, list[Repair]] = {}
     for finding in report.findings:
-        if finding.repair is not None and finding.repair.file in report.texts:
-            by_file.setdefault(finding.repair.file, []).append(finding.repair)
+        for repair in (finding.repair, *finding.also):
+            if repair is not None and repair.file in report.texts:
+                by_file.setdefault(repair.file, []).append(repair)
     out: dict[str, str] = {}
     for file, repairs in by_file.items():
         text = apply(report.texts[file], repairs)

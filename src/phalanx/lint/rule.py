@@ -52,6 +52,8 @@ class Hit:
     fix: str = ""
     severity: str = ""
     replace: tuple[str, str | int | bool] | None = None
+    also: tuple[tuple[Node, str], ...] = ()
+    """Further scalars of the same mistake: (the scalar's node, its new text), repaired with it."""
 
 
 Found = Iterable[Hit]
@@ -136,6 +138,8 @@ class Finding:
     sources: tuple[Source, ...] = ()
     repair: Repair | None = None
     waived_because: str = ""
+    also: tuple[Repair, ...] = ()
+    """Repairs of the same mistake at its other places."""
 
     def json(self) -> dict[str, object]:
         """The object of `phalanx.lint/1`."""

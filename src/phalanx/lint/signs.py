@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from phalanx.facts.instances import InstanceType, instance
+from phalanx.lint.entity import Entity
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.values import HOLE
-from phalanx.lint.workload import Container, Workload
+from phalanx.lint.workload import Container, Environment
 
 _TRAINS = Pattern(
     r"(?:^|[\s./_-])(?:pre|fine)?-?_?(?:train|tune|tuning)(?:er|ing)?(?=$|[\s./_:-])"
@@ -15,7 +16,6 @@ _TRAINS = Pattern(
     re.IGNORECASE,
 )
 _SERVES = Pattern(r"(?:^|[\s/_-])(?:serve|server|serving|vllm|tritonserver|tgi|gateway)\b|--port\b")
-_NODES = Pattern(r"--nnodes[=\s]+(\S+)")
 _RAY = Pattern(r"\bray\s+(?:start|job)|\bray\b.*--address")
 
 
@@ -45,19 +45,11 @@ def uses_efa(container: Container) -> bool:
     )
 
 
-def nodes_of(workload: Workload, container: Container) -> int | None:
-    """Nodes of one run: from the workload, or from `--nnodes` with a literal or known variable."""
-    if workload.nodes:
-        return workload.nodes
-    match = _NODES.search(container.command.text)
-    if not match:
-        return None
-    word = match[1].strip("\"'").rpartition(":")[2]
-    name = word.strip("${}")
-    if word.startswith("$"):
-        count = container.environment.number(name)
-        return int(count) if count else None
-    return int(word) if word.isdigit() else None
+def is_instance(entity: Entity) -> bool:
+    """One of several instances of one Terraform block (`for_each`, `count`), or a part of one."""
+    if isinstance(entity, Environment) and entity.container is not None:
+        entity = entity.container
+    return "[" in (entity.workload if isinstance(entity, Container) else entity).address
 
 
 def types_of(container: Container) -> list[InstanceType]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from phalanx.lint.command import Command
 from phalanx.lint.entity import Entity, Node, Scope
+from phalanx.lint.nodes import Span, span
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.place import Origin, Path
 from phalanx.lint.values import HOLE
@@ -86,10 +87,17 @@ class Workload(Entity):
 
     @cached_property
     def nodes(self) -> int | None:
-        """How many nodes one run spans, where a number says so; None: not said."""
-        counts = [c.environment.number(name) for c in self.containers for name in _NODE_NAMES]
-        known = [int(n) for n in counts if n]
-        return max(known) if known else None
+        """Most nodes that one run spans, where a number says so; None: not said."""
+        return max((most for _, most in self._spans), default=None)
+
+    @property
+    def least_nodes(self) -> int | None:
+        """Nodes without which a run does not start; fewer than `nodes` for an elastic one."""
+        return max((least for least, _ in self._spans), default=self.nodes)
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        return [found for c in self.containers if (found := span(c))]
 
     @property
     def is_multi_node(self) -> bool:
@@ -107,7 +115,6 @@ class Workload(Entity):
         return any(says_spot(v or "") for k, v in tags if k and _CAPACITY_WORD.search(k))
 
 
-_NODE_NAMES = ("NNODES", "NUM_NODES", "NODE_COUNT", "N_NODES", "SLURM_NNODES")
 _CAPACITY_WORD = Pattern(r"capacity|market|lifecycle|purchas|spot|queue", re.IGNORECASE)
 _SPOT = Pattern(
     r"(?<![a-z0-9])(?<!no[-_ ])(?<!non[-_ ])(?<!not[-_ ])spot(?![a-z0-9])", re.IGNORECASE
@@ -151,9 +158,9 @@ class JobDefinition(Workload):
 
     @cached_property
     def nodes(self) -> int | None:
-        """`numNodes`."""
+        """`numNodes`, else what its command says."""
         n = self.number("nodeProperties.numNodes")
-        return int(n) if n else None
+        return int(n) if n else max((most for _, most in self._spans), default=None)
 
     def _pinned(self) -> tuple[str, ...]:
         types = [c.text("instanceType") for c in self.containers]
@@ -252,12 +259,8 @@ class Container(Entity):
     @cached_property
     def is_accelerated(self) -> bool:
         """It asks for, or maps, a GPU or a Neuron device."""
-        return (
-            self.wants_gpu
-            or self.wants_neuron
-            or self.maps("/dev/nvidia")
-            or self.maps("/dev/neuron")
-        )
+        mapped = self.maps("/dev/nvidia") or self.maps("/dev/neuron")
+        return self.wants_gpu or self.wants_neuron or mapped
 
     @cached_property
     def environment(self) -> Environment:

@@ -126,21 +126,30 @@ def _observability(workload: Workload, host: str, vendor: str) -> Iterator[Advic
         )
     yield Advice(
         "alarms",
-        _alarms(workload),
+        _alarms(workload, vendor),
         "A rank that hangs keeps its task RUNNING."
         if workload.trains
+        else "The tasks say how loaded they are; a queue says who waits."
+        if vendor == "none"
         else "CPU says little about a GPU.",
         cite("plan.alarms"),
     )
     yield Advice(
         "logs",
         "awslogs with mode, buffer size and retention set",
-        "Non-blocking may lose lines, blocking may stall a rank: choose, and say so.",
+        "Non-blocking may lose lines, blocking may stall "
+        f"{'a rank' if workload.trains or vendor != 'none' else 'the task'}: choose, and say so.",
         cite("plan.logs"),
     )
 
 
-def _alarms(workload: Workload) -> str:
+def _alarms(workload: Workload, vendor: str) -> str:
+    if vendor == "none":
+        if workload.trains:
+            return "age of the last step and of the last checkpoint, stopped ranks, memory"
+        if workload.use == "inference":
+            return "latency, queue length, running below desired, CPU, memory"
+        return "CPU use below half for long, tasks in PROVISIONING"
     if workload.trains:
         return "age of the last step and of the last checkpoint, stopped ranks, GPU memory, Xid"
     if workload.use == "inference":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phalanx.plan.decisions.decision import Source, cite
-from phalanx.plan.decisions.host import EC2
+from phalanx.plan.decisions.host import EC2, FARGATE
 from phalanx.plan.workload import Workload
 
 ITEMS: dict[str, tuple[str, str, str]] = {
@@ -94,7 +94,9 @@ def duties(workload: Workload) -> tuple[tuple[str, str, tuple[Source, ...]], ...
 def _item(id: str, workload: Workload, host: str) -> Item:
     what, fix, fact = ITEMS[id]
     state, because = _state(id, workload, host)
-    if id == "SB8" and host != EC2:
+    if id == "SB8" and host == FARGATE:
+        fix = "turn on GuardDuty Runtime Monitoring for the tasks on Fargate"
+    elif id == "SB8" and host != EC2:
         fix = (
             "run a third-party runtime agent as a daemon or sidecar, or keep this workload on EC2: "
             "GuardDuty Runtime Monitoring does not reach this host"
@@ -110,7 +112,7 @@ def _state(id: str, workload: Workload, host: str) -> tuple[str, str]:
         if name == id:
             return "missing", because
     if id in security.stated:
-        if id == "SB8" and host != EC2:
+        if id == "SB8" and host not in (EC2, FARGATE):
             return "missing", "stated, but GuardDuty Runtime Monitoring does not reach this host"
         return "stated", "the workload file says so; this was not checked"
     if id == "SB2" and dict(security.seen).get(id):

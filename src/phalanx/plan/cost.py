@@ -93,6 +93,8 @@ def _round(value: float, *, down: bool) -> float:
 
 
 def _drivers(workload: Workload, sized: Sized) -> tuple[str, ...]:
+    if workload.devices.is_cpu:
+        return _cpu_drivers(workload)
     name = sized.instance.name if sized.instance else "the instance type"
     drivers = [
         f"hours of {name}: {sized.nodes} node{'s' if sized.nodes > 1 else ''} and the length of "
@@ -107,3 +109,12 @@ def _drivers(workload: Workload, sized: Sized) -> tuple[str, ...]:
         drivers.append("the surge of deployments, up to twice the GPUs while they last")
     drivers.append("Managed Instances add a fee for each instance; storage, NAT, logs and metrics")
     return tuple(drivers)
+
+
+def _cpu_drivers(workload: Workload) -> tuple[str, ...]:
+    drivers = ["vCPU-hours and GiB-hours of the tasks, busy or idle", "Region, and Spot or not"]
+    if workload.trains:
+        drivers.append("time lost to losses, checkpoints and waiting (see `phalanx ledger`)")
+    if workload.use == "inference":
+        drivers.append("the surge of deployments, up to twice the tasks while they last")
+    return (*drivers, "storage, load balancer, NAT, logs and metrics")

@@ -53,10 +53,15 @@ def guardrails(
 ) -> tuple[Guardrail, ...]:
     """GR1 to GR9; `missing` items of the security baseline are not in place."""
     gang = workload.trains and sized.nodes > 1 and chosen.vendor != "none"
-    spot = chosen.capacity in ("spot-group", "managed-instances-spot")
+    spot = chosen.capacity in ("spot-group", "managed-instances-spot", "fargate-spot")
     hosts = chosen.host in ("ecs-on-ec2", MANAGED)
     rows = (
-        ("GR1", "no accelerator on Fargate", True, f"host is {chosen.host}"),
+        (
+            "GR1",
+            "no accelerator on Fargate",
+            not workload.devices.is_cpu or chosen.host == "none",
+            f"host is {chosen.host}",
+        ),
         ("GR2", "one homogeneous group for each instance type", hosts, "no group mixes types"),
         (
             "GR3",
@@ -110,7 +115,9 @@ def _sizes(workload: Workload, sized: Sized) -> Iterator[Finding]:
             "error",
             "accelerator",
             sized.problem + ".",
-            "take more nodes or larger devices, a smaller micro batch, or LoRA",
+            "take a larger type, a lower precision, shorter sequences or less concurrency"
+            if workload.use == "inference"
+            else "take more nodes or larger devices, a smaller micro batch, or LoRA",
             cite("plan.right-size"),
         )
     elif not workload.model.is_sized and not workload.devices.is_cpu:

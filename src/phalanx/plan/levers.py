@@ -22,7 +22,9 @@ class Lever:
 
 
 def levers(workload: Workload, sized: Sized, vendor: str, capacity: str) -> tuple[Lever, ...]:
-    """All six, in the order in which they are tried."""
+    """All six, in the order in which they are tried; without an accelerator those that remain."""
+    if workload.devices.is_cpu and workload.team.self_host:
+        return _without(workload, capacity)
     found = (
         ("Capacity Blocks for planned runs", *_blocks(workload, sized, capacity)),
         ("Neuron where the model is supported", *_neuron(workload, vendor)),
@@ -42,6 +44,22 @@ def levers(workload: Workload, sized: Sized, vendor: str, capacity: str) -> tupl
     return tuple(
         Lever(order, *lever, cite(*ids))
         for order, (lever, ids) in enumerate(zip(found, facts, strict=True), start=1)
+    )
+
+
+def _without(workload: Workload, capacity: str) -> tuple[Lever, ...]:
+    size = "measure CPU and memory, then take the smallest task that holds them"
+    quiet = "no task runs when nothing is asked for, or a schedule for office hours"
+    if workload.trains:
+        quiet = "the tasks end with the run"
+    found = (
+        ("Spot with checkpoint and resume", *_spot(workload, capacity), "plan.spot-policy"),
+        ("the right size of task", "yes", size, "plan.no-accelerator"),
+        ("scaling in when it is quiet", "yes", quiet, "plan.scale-in"),
+    )
+    return tuple(
+        Lever(order, lever, applies, because, cite(fact))
+        for order, (lever, applies, because, fact) in enumerate(found, start=1)
     )
 
 
@@ -68,7 +86,7 @@ def _neuron(workload: Workload, vendor: str) -> _Said:
 
 
 def _spot(workload: Workload, capacity: str) -> _Said:
-    if capacity in ("spot-group", "managed-instances-spot"):
+    if capacity in ("spot-group", "managed-instances-spot", "fargate-spot"):
         kept = "with committed checkpoints" if workload.trains else "for work that can be redone"
         return "in use", kept
     if workload.use == "inference" and no_spot(workload):
@@ -77,10 +95,14 @@ def _spot(workload: Workload, capacity: str) -> _Said:
         return "no", "the run does not resume: every interruption would start it over"
     if capacity == "capacity-block":
         return "no", "the block is taken already"
+    if workload.devices.is_cpu:
+        return "yes", "if interruptions are borne"
     return "yes", "if interruptions are borne; large P types are often not to be had"
 
 
 def _size(workload: Workload, sized: Sized) -> _Said:
+    if sized.problem:
+        return "no", "nothing that is asked for holds the model: see what to act on"
     if sized.instance is None:
         return "no", "there is nothing to size yet"
     if workload.model.is_sized:

@@ -156,7 +156,8 @@ def _inference(workload: Workload, rows: tuple[InstanceType, ...]) -> Sized:
     largest = rows[-1]
     said = (
         f"one replica needs {need / 1024**3:,.0f} GiB of device memory; {largest.name} has "
-        f"{largest.count * largest.device_memory_mib / 1024:,.0f} GiB"
+        f"{largest.count * largest.device_memory_mib / 1024:,.0f} GiB, of which nine tenths "
+        f"({largest.count * largest.device_memory_mib * USABLE / 1024:,.0f} GiB) are planned with"
     )
     return Sized(largest, 1, largest.count, need_bytes=need, problem=said)
 

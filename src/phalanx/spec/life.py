@@ -207,7 +207,9 @@ class InitFrom(Part):
 
     @model_validator(mode="after")
     def _one_origin(self) -> InitFrom:
-        if (self.job is None) == (self.weights is None):
+        if self.job is not None and self.weights is not None:
+            raise Wrong("{path} takes either job or weights, not both")
+        if self.job is None and self.weights is None:
             raise Wrong("{path} needs either job or weights")
         if self.step is not None and self.job is None:
             raise Wrong("{path} goes with init_from.job", below=("step",))

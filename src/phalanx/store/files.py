@@ -11,7 +11,6 @@ A version is told as number, time and inode, so that a folder that was removed a
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -324,7 +323,10 @@ def _read(fd: int, number: int) -> Found:
         if not stat.S_ISREG(seen.st_mode):
             raise OSError(None, "it is neither a file nor a folder")
         if seen.st_size > LARGEST_OBJECT:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+            # Not EFBIG: that is what the system says of a write past a limit of file size.
+            raise OSError(
+                None, "no object of phalanx is so large: somebody else wrote it, move it away"
+            )
         data = os.read(fd, seen.st_size + 1)
         while more := os.read(fd, 1 << 20):
             data += more

@@ -25,11 +25,33 @@ _SAYS = {
         "another file system is mounted below the root",
         "a root must lie on one file system: mount that one at the root itself",
     ),
-    errno.EFBIG: ("no object of phalanx is so large", "somebody else wrote it: move it away"),
+    errno.EFBIG: (
+        "it is larger than a file may be here",
+        "a limit of file size (`ulimit -f`) or the file system stands in the way: raise the "
+        "limit, or choose another root",
+    ),
     errno.ENAMETOOLONG: ("the path is too long", "choose a root with a shorter path"),
     errno.EMFILE: ("too many open files", "raise the limit with `ulimit -n`"),
     errno.ENFILE: ("the machine has too many open files", "raise fs.file-max"),
 }
+
+_FULL = "free some space, or name another place"
+_MOUNTED = "a file system is mounted there: name a new folder inside of it"
+_OUTSIDE = {
+    errno.ENOSPC: (_SAYS[errno.ENOSPC][0], _FULL),
+    errno.EDQUOT: (_SAYS[errno.EDQUOT][0], _FULL),
+    errno.EBUSY: ("it is in use", _MOUNTED),
+    errno.EXDEV: ("another file system begins there", _MOUNTED),
+    errno.EFBIG: (
+        "a file would be larger than it may be",
+        "a limit of file size (`ulimit -f`) or the file system stands in the way: raise the "
+        "limit, or name a place on another file system",
+    ),
+    errno.ELOOP: ("its symbolic links lead nowhere", "name another place"),
+    errno.EMFILE: _SAYS[errno.EMFILE],
+    errno.ENFILE: _SAYS[errno.ENFILE],
+}
+"""The same outside of a root, where the root's own rules and advice do not hold."""
 
 
 class refusing:
@@ -64,13 +86,10 @@ def refusal(error: OSError, path: str) -> StoreUnavailable:
 def unwritable(error: OSError, path: str) -> StoreUnavailable:
     """The error to raise for `error`, met while writing to a place outside of a root."""
     code = error.errno or 0
-    says = _SAYS.get(code, (error.strerror or str(error), ""))[0]
-    if code in (errno.EBUSY, errno.EXDEV):
-        hint = "a file system is mounted there: name a new folder inside of it"
-    elif code in (errno.ENOSPC, errno.EDQUOT):
-        hint = "free some space, or name another place"
-    else:
-        hint = "name another place"
+    says, hint = _OUTSIDE.get(code) or (
+        _SAYS.get(code, (error.strerror or str(error), ""))[0],
+        "name another place",
+    )
     return StoreUnavailable(f"{path} cannot be written: {_in_the_way(path) or says}", hint=hint)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from signal import Signals
 
 from phalanx.state.gang import RankEnd
+from phalanx.verdict.xid import CONSEQUENCE, NOTICE, PROGRAM
 from phalanx.words import FailureClass
 
 Pattern = re.Pattern[str]
@@ -84,6 +85,13 @@ _TEXTS: tuple[tuple[FailureClass, Pattern], ...] = (
     ),
 )
 
+_MILD_XID = re.compile(
+    r"(?:NVRM: )?\bXid\s{0,4}(?:\([^)\n]{0,40}\))?:?\s{0,4}(?:"
+    + "|".join(str(number) for number in sorted({*PROGRAM, *CONSEQUENCE, *NOTICE}))
+    + r")\b"
+)
+"""Xids that blame the program, follow from something else, or end nothing: no fault of a GPU."""
+
 _OOM_MARK = re.compile(
     r"\boom[-_ ]?kill(?:ed|er)?\b|OOMKilled|Out of memory: Kill|Memory cgroup out of memory"
     r"|OutOfMemoryError|killed due to memory usage",
@@ -125,7 +133,7 @@ def classify_rank(end: RankEnd) -> FailureClass | None:
 
 def classify_text(text: str) -> FailureClass | None:
     """The class that a framework's or a kernel's words name, or None when they name none."""
-    for part in _telling_parts(text):
+    for part in _telling_parts(_MILD_XID.sub("", text)):
         found = _match(part, _TEXTS)
         if found is not None:
             return found

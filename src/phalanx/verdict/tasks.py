@@ -135,9 +135,16 @@ SIGNS: tuple[Sign, ...] = (
         FailureClass.UNKNOWN,
     ),
     _sign(
+        "image-wrong-architecture",
+        rf"{_PULL}[\s\S]*(?:no matching manifest for|descriptor matching platform"
+        r"|no match for platform|platform\b[^.]{0,80}\b(?:does not|doesn't) match)",
+        FailureClass.IMAGE_PULL,
+    ),
+    _sign("image-wrong-architecture", r"exec format error", FailureClass.BAD_COMMAND),
+    _sign(
         "image-not-found",
         rf"{_PULL}[\s\S]*(?:manifest unknown|not found|does not exist|no matching manifest"
-        r"|platform(?:'| does not match))",
+        r"|platform')",
         FailureClass.IMAGE_PULL,
     ),
     _sign(
@@ -192,6 +199,8 @@ HOST_GONE = re.compile(
 )
 UNHEALTHY = "service-health-check-failing"
 """Sign of a task that its service stopped for its health; the service starts another."""
+ON_PURPOSE = "stopped-by-service"
+"""Sign of a task that its service stopped because it wants it no more: scaling, a deployment."""
 _HEALTH = re.compile(
     r"fail\w*\b.*\bhealth[ -]?checks?|health[ -]?checks?\b.*\bfail|\bunhealthy\b", re.IGNORECASE
 )
@@ -254,9 +263,8 @@ def _stopped_by_others(task: StoppedTask) -> TaskEnding | None:
         because = "its health check failed and the service stopped it"
         return TaskEnding(FailureClass.UNKNOWN, because, UNHEALTHY, reason)
     if code == "ServiceSchedulerInitiated":
-        return TaskEnding(
-            FailureClass.UNKNOWN, "the service scheduler stopped it", "stopped-by-service"
-        )
+        because = "the service scheduler stopped it on purpose"
+        return TaskEnding(FailureClass.UNKNOWN, because, ON_PURPOSE)
     return None
 
 
@@ -283,6 +291,7 @@ _ABOUT = {
     "gpu-vanished": "a GPU that was assigned is not on the host",
     "device-missing-on-host": "a mapped device does not exist on the host",
     "secret-access-denied": "the execution role may not read a secret",
+    "image-wrong-architecture": "the image is not built for the architecture of the host",
     "image-not-found": "the image does not exist",
     "image-pull-rate-limited": "the registry limits the rate of pulls",
     "image-pull-denied": "the registry refused access to the image",

@@ -104,7 +104,9 @@ def test_why_and_status_of_a_job_at_rest(made: MadeRoot) -> None:
     root, ensure = str(made.path), lambda _, job: None
     why = api.why("gpt-1", root=root, ensure=ensure)
     assert why["next"]["action"] == "none before `phalanx resume gpt-1`; then on from step 0"
-    assert "the job was asked to pause" in [done["says"] for done in why["done"]]
+    assert "the job was asked to pause; nothing tells of a last save" in [
+        done["says"] for done in why["done"]
+    ]
     status = api.status("gpt-1", root=root, ensure=ensure)
     assert {task["state"] for task in status["tasks"]} == {"stopped"}
     resting(made, pause=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phalanx.app.stacks import folded, ranges, rank_view
+from phalanx.app.stacks import folded, is_told, ranges, rank_view, silence
 from phalanx.cli.view_stacks import stacks
 
 SOURCE = "/srv/jobs-here/jobs/gpt-1/source/" + "0" * 64
@@ -73,3 +73,15 @@ def test_equal_stacks_are_folded_whatever_their_addresses() -> None:
         "    <module>  train.py:7",
         "slot 9: slot 9 of gpt-1 does not run now",
     ]
+
+
+def test_ranks_that_show_nothing_are_told_apart_from_those_that_are_held() -> None:
+    deaf = [rank_view(0, told(n, "", "deaf")) for n in (2, 0, 1)]
+    gone, held = rank_view(1, told(3, "", "gone")), rank_view(1, told(4, "", "stopped"))
+    assert not any(map(is_told, [*deaf, gone]))
+    assert is_told(held)
+    assert is_told(rank_view(0, told(0, MAIN)))
+    assert silence([*deaf, gone]) == (
+        "ranks 0-2: only ranks of a plain `python ...` command with launcher ranks show their"
+        " stacks; rank 3: it has just ended"
+    )

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from phalanx.agent.departure import Departure, rebalance, spot
+from phalanx.agent.departure import Departure, rebalance, spot, stop_save
 from phalanx.app import api
 from phalanx.app.jobs import load
 from phalanx.cli import view as text_view
 from phalanx.names import Keys
+from phalanx.plan.job import CheckpointPlan
 from phalanx.state.record import Cause, PastAttempt, Record, Seat, StopRequest
 from phalanx.words import FailureClass, Phase
 from tests.support.made_root import KILLED, SECOND, T0, MadeRoot, plan, record, running_job
@@ -102,8 +103,10 @@ def test_what_came_of_notices(made: MadeRoot) -> None:
 def test_a_failed_job_says_what_to_do(made: MadeRoot, failure: FailureClass) -> None:
     cause = Cause(failure, "it broke")
     view = why(made, record(phase=Phase.FAILED, cause=cause, ended_ns=T0 + 20 * SECOND))
-    assert view["next"]["action"].startswith("none: mend the cause and run the job again. ")
-    assert len(view["next"]["action"]) > 50
+    action = view["next"]["action"]
+    assert action.startswith("none: mend the cause and run the job again")
+    assert "Nothing" not in action, "nothing is left to others once a job has ended"
+    assert "init_from" not in action, "nothing is committed"
     assert done(view)[-1] == "every task was stopped"
 
 
@@ -142,7 +145,7 @@ def test_what_comes_next(
     assert view["next"]["action"].startswith(action)
     assert view["next"]["at"] == at
     if "stop" in changes:
-        assert "the job was asked to stop, after a last save" in done(view)
+        assert "the job was asked to stop, after a last save if it can" in done(view)
 
 
 def test_people_read_the_same(made: MadeRoot) -> None:
@@ -152,3 +155,83 @@ def test_people_read_the_same(made: MadeRoot) -> None:
     assert [line.removeprefix("done: ") for line in lines if line.startswith("done")] == done(view)
     assert lines[-1] == f"next: {view['next']['action']}"
     json.dumps(view)
+
+
+GO_ON = "`init_from: {job: gpt-1, take: all}` goes on from step 40, which is saved"
+
+
+@pytest.mark.parametrize(
+    ("reason", "failure", "action"),
+    [
+        ("MaxRuntime", FailureClass.STOPPED_BY_US, "raise `limits.max_runtime` in the job file"),
+        (
+            "MaxInstanceHours",
+            FailureClass.STOPPED_BY_US,
+            "raise `limits.max_instance_hours` in the job file",
+        ),
+        (
+            "MaxWaiting",
+            FailureClass.CAPACITY_UNAVAILABLE,
+            "find out why the slots did not come up, or raise `limits.max_waiting`",
+        ),
+        ("Killed", FailureClass.KILLED, "mend the cause and run the job again"),
+        ("NoProgress", FailureClass.HANG, "mend the cause and run the job again"),
+    ],
+)
+def test_a_job_that_has_ended_goes_on_from_what_is_saved(
+    made: MadeRoot, reason: str, failure: FailureClass, action: str
+) -> None:
+    changes = {"phase": Phase.FAILED, "reason": reason, "cause": Cause(failure, "it ended")}
+    without = why(made, record(**changes))["next"]["action"]
+    assert without.startswith(f"none: {action}")
+    assert "init_from" not in without
+    assert ("nothing is saved" in without) == reason.startswith("Max")
+    made.head("gpt-1", 1, "0000000040-0")
+    assert GO_ON in why(made)["next"]["action"]
+    made.put(record(plan=plan(total_steps=40), **changes))
+    said = why(made)["next"]["action"]
+    assert "step 40, the last one, is saved" in said
+    assert "init_from" not in said, "it would be refused: no step would be left"
+    watched = plan(checkpoint=CheckpointPlan(mode="watch"))
+    said = why(made, record(plan=watched, **changes))["next"]["action"]
+    assert "step 40 is saved: `phalanx checkpoints restore gpt-1 --to FOLDER`" in said
+    assert "init_from" not in said, "mode watch refuses it"
+
+
+def test_the_budget_is_the_reason_whatever_the_last_cause(made: MadeRoot) -> None:
+    changes = {"phase": Phase.FAILED, "reason": "NoProgress", "cause": HANG}
+    action = why(made, record(**changes))["next"]["action"]
+    assert action.endswith(". Read the first causes in the history, and fix that one.")
+
+
+def test_nobody_is_told_to_go_on_from_what_cannot_be_read(made: MadeRoot) -> None:
+    made.head("gpt-1", 1, "0000000040-0")
+    cause = Cause(FailureClass.CHECKPOINT_UNREADABLE, "0000000040-0 is torn")
+    changes = {"phase": Phase.FAILED, "reason": cause.failure.value, "cause": cause}
+    assert "init_from" not in why(made, record(**changes))["next"]["action"]
+
+
+def test_a_stopped_job_says_how_to_go_on(made: MadeRoot) -> None:
+    made.head("gpt-1", 1, "0000000040-0")
+    view = why(made, record(phase=Phase.STOPPED, stop=StopRequest(T0)))
+    assert view["next"]["action"] == f"none: the job was stopped; {GO_ON}"
+    assert "the job was asked to stop, without a last save" in done(view)
+
+
+def test_a_last_save_is_only_told_when_it_was_made(made: MadeRoot) -> None:
+    keys, stopped = Keys("gpt-1"), record(phase=Phase.STOPPED, stop=StopRequest(T0, save=True))
+    asked = "the job was asked to stop"
+    assert f"{asked}; nothing tells of a last save" in done(why(made, stopped))
+    older = Departure(stop_save(9), [])
+    older.declined = "of an attempt that ended long ago"
+    older.keep(made.store, keys, (0, 0, 0))
+    assert f"{asked}; nothing tells of a last save" in done(why(made))
+    saved, declined = Departure(stop_save(9), []), Departure(stop_save(9), [])
+    saved.saved = SAVED
+    saved.keep(made.store, keys, (0, 0, 1))
+    assert f"{asked}, after a last save ({SAVED})" in done(why(made))
+    declined.declined = "it did not hear of the commit"
+    declined.keep(made.store, keys, (1, 0, 1))
+    assert f"{asked}; the last save was declined: it did not hear of the commit" in done(why(made))
+    made.head("gpt-1", 1, SAVED)
+    assert f"{asked}, after a last save ({SAVED})" in done(why(made))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from phalanx.checkpoint.draft import drafted
 from phalanx.checkpoint.restore import check_target
 from phalanx.errors import CheckpointUnreadable, StoreUnavailable
+from phalanx.store.refusals import unwritable
 
 NOBODY = 65_534
 
@@ -74,3 +78,32 @@ def test_a_folder_of_somebody_else_is_told() -> None:
         with pytest.raises(StoreUnavailable, match="permission denied"):
             put(f"{folder}/a/out", AssertionError("it was made"))
     assert unlisted.value.hint == "name another place"
+
+
+def test_a_limit_of_file_size_is_named(tmp_path: Path) -> None:
+    """As `ulimit -f` gives it: in a process of its own, for the whole of it is limited."""
+    write = (
+        "import resource, sys\n"
+        "from phalanx.checkpoint.draft import drafted\n"
+        "from phalanx.errors import StoreUnavailable\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n"
+        "    with drafted(sys.argv[1]) as draft, open(f'{draft}/file', 'wb') as file:\n"
+        "        file.write(bytes(2000))\n"
+        "except StoreUnavailable as error:\n"
+        "    print(error.line())\n"
+    )
+    words = [sys.executable, "-c", write, str(tmp_path / "out")]
+    said = subprocess.run(words, capture_output=True, text=True).stdout
+    assert said.startswith(
+        f"{tmp_path}/out cannot be written: a file would be larger than it may be"
+    )
+    assert "`ulimit -f`" in said
+    assert os.listdir(tmp_path) == []
+
+
+def test_outside_of_a_root_no_rule_or_advice_of_a_root_is_told() -> None:
+    said = [unwritable(OSError(code, os.strerror(code)), "/out").line() for code in errno.errorcode]
+    assert len(said) > 100
+    assert [line for line in said if "the root" in line or "another root" in line] == []
+    assert [line for line in said if "object of phalanx" in line or not line.endswith(")")] == []

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from phalanx.agent.departure import Departure, pause, stop_save
 from phalanx.app.jobs import load
+from phalanx.names import Keys
+from phalanx.plan.job import CheckpointPlan
+from phalanx.state.record import PauseRequest, StopRequest
 from phalanx.words import Phase
-from tests.support.made_root import KILLED, SECOND, T0, ended_job, record, running_job
+from tests.support.made_root import KILLED, SECOND, T0, ended_job, plan, record, running_job
 from tests.support.mounts import tiny
 
 
@@ -58,6 +62,28 @@ def test_stop_asks_and_waits_until_the_phase_is_stopped(phalanx, made, save):
     assert answer.code == 0
     assert json.loads(answer.out)["phase"] == "Stopped"
     assert seen == [save]
+    told = "phalanx: no last save was made; step 40 is the newest that is saved\n"
+    assert (told in answer.err) == save
+
+
+@pytest.mark.parametrize("verb", ["stop", "pause"])
+def test_a_declined_last_save_is_told_with_what_is_saved(phalanx, made, verb):
+    running_job(made)
+    watched = plan(checkpoint=CheckpointPlan(mode="watch"))
+    if verb == "stop":
+        asked = {"phase": Phase.STOPPED, "stop": StopRequest(T0, save=True)}
+    else:
+        asked = {"phase": Phase.PAUSED, "ending": Phase.PAUSED, "pause": PauseRequest(T0)}
+    made.put(record(plan=watched, sweeps=2, **asked))
+    departure = Departure(stop_save(9) if verb == "stop" else pause(9), [])
+    departure.declined = "the script saves when it wants to"
+    departure.keep(made.store, Keys("gpt-1"), (0, 0, 1))
+    words = ["--save"] if verb == "stop" else []
+    answer = phalanx(verb, "gpt-1", "--timeout", "0", *words)
+    assert (
+        "phalanx: the last save was declined: the script saves when it wants to;"
+        " step 40 is the newest that is saved\n"
+    ) in answer.err
 
 
 def test_stop_of_an_ended_job_says_so_and_changes_nothing(phalanx, made):

@@ -122,6 +122,22 @@ def test_ps_lists_what_was_asked_for(phalanx, made):
     assert answer.err == "phalanx: 2 older jobs are not listed (see --limit)\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("nope",), "no jobs match 'nope'\n"),
+        (("nope", "no*"), "no jobs match 'nope' or 'no*'\n"),
+        (("--phase", "failed"), "no jobs match these options\n"),
+        (("nope", "--ended", "--all"), "no jobs match 'nope' and these options\n"),
+    ],
+)
+def test_ps_of_what_no_job_meets_says_so(phalanx, made, words, says):
+    """A list that is empty is an answer: exit 0."""
+    running_job(made, "gpt-1")
+    answer = phalanx("ps", *words)
+    assert (answer.code, answer.out, answer.err) == (0, says, "")
+
+
 def test_ps_leaves_out_what_ended_long_ago_unless_asked(phalanx, made):
     for n in range(1, 23):
         ended_job(made, f"gpt-{n}")

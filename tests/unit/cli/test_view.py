@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from phalanx.app import api
 from phalanx.app.jobs import load
 from phalanx.app.look import look
 from phalanx.cli import view
@@ -63,3 +65,22 @@ def test_the_progress_line_of_a_job_that_waits_says_why(tmp_path: Path) -> None:
     text = line(look(load(made.root, "gpt-1")))
     assert text.startswith("Restarting")
     assert text.endswith("attempt 1  killed; trying again in 2 s")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"phase": Phase.PAUSED, "attempt": 0}, "rests at step 40"),
+        ({"phase": Phase.FAILED, "attempt": 0}, "step 40 is saved"),
+        ({"phase": Phase.RESTARTING, "attempt": 1}, "resumed from step 40"),
+        ({"phase": Phase.PAUSED, "attempt": 1}, "resumed from step 40"),
+    ],
+)
+def test_an_attempt_is_only_resumed_by_a_later_one(
+    tmp_path: Path, changes: dict[str, Any], says: str
+) -> None:
+    made = MadeRoot(tmp_path / "root")
+    made.put(record(**changes))
+    text = view.status(api.status_of(load(made.root, "gpt-1")))
+    (history,) = [row for row in text.splitlines() if row.startswith("history")]
+    assert history.endswith(f"; {says}")

@@ -84,3 +84,38 @@ def test_a_service_replaces_what_it_stopped_for_its_health(reason: str) -> None:
 def test_another_stop_by_the_service_is_no_failed_health_check() -> None:
     given = answer("Scaling activity initiated by (deployment x)", "ServiceSchedulerInitiated")
     assert slugs(given) == []
+
+
+PULL = "CannotPullContainerError: "
+
+
+@pytest.mark.parametrize(
+    ("reason", "slug"),
+    [
+        (f"{PULL}image manifest does not contain descriptor matching platform 'linux/arm64'", ""),
+        (f"{PULL}no matching manifest for linux/arm64/v8 in the manifest list entries", ""),
+        (f"{PULL}no match for platform in manifest: not found", ""),
+        (f"{PULL}image's platform (linux/amd64) does not match the host's (linux/arm64)", ""),
+        ("CannotStartContainerError: exec /usr/bin/python: exec format error", ""),
+        (f"{PULL}manifest for x:v2 not found: manifest unknown", "image-not-found"),
+    ],
+)
+def test_an_image_of_another_architecture(reason: str, slug: str) -> None:
+    given = answer(reason)
+    assert [s for s, _ in slugs(given)] == [slug or "image-wrong-architecture"]
+    assert given["decision"]["next"] == "fail"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Scaling activity initiated by (deployment ecs-svc/123)",
+        "Task stopped by a deployment of (service x)",
+        "",
+    ],
+)
+def test_what_a_service_stops_on_purpose_is_left_alone(reason: str) -> None:
+    given = answer(reason, "ServiceSchedulerInitiated", exitCode=143)
+    assert given["decision"]["next"] == "none"
+    assert given["tasks"][0]["action"] == "none"
+    assert "on purpose" in given["decision"]["reason"]

@@ -307,3 +307,65 @@ def test_a_fact_in_doubt_is_quoted_with_its_doubt() -> None:
     text = HEAD.format(use="development") + "sharing: {wish: share}\n"
     shown = page(design(resolve(None, load_workload(text, "w.yaml"))))
     assert "(undated, conflict; plan.mps)" in shown
+
+
+@pytest.mark.parametrize("use", ["inference", "training", "development"])
+def test_no_gpu_where_there_is_no_accelerator(use: str) -> None:
+    lines = "accelerator: {type: cpu}\nmodel: {parameters: 10M}\n"
+    if use == "training":
+        lines += "run: {nodes: 2, duration: 1d}\n"
+    text = HEAD.format(use=use) + lines
+    made = design(resolve(None, load_workload(text, "w.yaml")))
+    shown = page(made)
+    for word in ("whole GPUs", "twice the GPUs", "GPU memory", "Xid", "EFA interfaces", "of GPUs."):
+        assert word not in shown
+    said = view(made)
+    assert choice(said, "D1") == "fargate"
+    assert choice(said, "D3") == "fargate-on-demand"
+    assert all("GPU" not in lever["lever"] for lever in said["levers"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "host"),
+    [
+        ("", "fargate"),
+        ("security: {runtime_monitoring: true}\n", "fargate"),
+        ("security: {custom_ami: true}\n", "ecs-on-ec2"),
+        ("storage: {lustre: true}\n", "ecs-on-ec2"),
+        ("team: {platform: managed_instances}\n", "managed-instances"),
+    ],
+)
+def test_what_takes_a_cpu_workload_off_fargate(lines: str, host: str) -> None:
+    text = "accelerator: {type: cpu}\nmodel: {parameters: 10M}\n" + lines
+    made = planned(text, "inference")
+    assert choice(made, "D1") == host
+    if host != "fargate":
+        assert rejected(made, "D1")["fargate"]
+    large = planned("accelerator: {type: cpu}\nmodel: {parameters: 70B}\n", "inference")
+    assert choice(large, "D1") == "managed-instances"
+
+
+def test_a_model_that_misses_by_the_tenth_says_so() -> None:
+    lines = (
+        "accelerator: {type: g6e.12xlarge}\nmodel: {parameters: 70B, layers: 80, hidden: 8192, "
+        "heads: 64, kv_heads: 8, vocabulary: 128256, precision: bf16}\n"
+    )
+    made = planned(lines, "inference")
+    message = finding(made, "model-does-not-fit")["message"]
+    assert "179 GiB, of which nine tenths (161 GiB)" in message
+    (lever,) = [one for one in made["levers"] if one["lever"] == "the right size of GPU"]
+    assert lever["applies"] == "no"
+    assert "fits" not in lever["because"]
+
+
+@pytest.mark.parametrize(
+    ("market", "said"), [("spot", "Spot is asked for"), ("on_demand", "On-Demand is asked for")]
+)
+def test_a_block_that_is_not_asked_for_says_what_would_ask(market: str, said: str) -> None:
+    lines = "model: {parameters: 70B, layers: 80, hidden: 8192, sequence: 8192}\n"
+    run = f"run: {{duration: 35d, market: {market}, resumes: false}}\n"
+    why = rejected(planned(lines + run), "D3")["capacity-block"]
+    assert why.startswith(said)
+    assert "market: capacity_block" in why
+    wanted = run.replace(market, "any")
+    assert choice(planned(lines + wanted), "D3") == "capacity-block"

@@ -346,7 +346,11 @@ LINES = [
         JOB + "notify: [{command: [a], on: [done]}]\n",
         ":4:30: notify[0].on[0] cannot be 'done' (one of ended, failed, waiting, restarted, limit)",
     ),
-    (JOB + "init_from: {job: a, weights: b}\n", ":4:12: init_from needs either job or weights"),
+    (
+        JOB + "init_from: {job: a, weights: b}\n",
+        ":4:12: init_from takes either job or weights, not both",
+    ),
+    (JOB + "init_from: {take: all}\n", ":4:12: init_from needs either job or weights"),
     (JOB + "init_from: {weights: b, step: 1}\n", ":4:25: init_from.step goes with init_from.job"),
     (
         JOB + "init_from: {weights: b, take: all}\n",

@@ -51,6 +51,9 @@ def end(**kw: object) -> RankEnd:
             {"exit_code": 1, "error": "RuntimeError: CUDA error: invalid device ordinal"},
             F.NON_ZERO_EXIT,
         ),
+        ({"exit_code": 1, "error": "NVRM: Xid (PCI:0000:53:00): 79, pid=9"}, F.GPU_FAULT),
+        ({"exit_code": 1, "error": "NVRM: Xid (PCI:0000:53:00): 13, pid=9"}, F.NON_ZERO_EXIT),
+        ({"exit_code": 1, "error": "Xid 63 on GPU 0000:53:00"}, F.NON_ZERO_EXIT),
         ({"exit_code": 1, "error": "OSError: [Errno 28] No space left on device"}, F.DISK_FULL),
         (
             {"exit_code": 1, "error": "torch.distributed.DistStoreError: wait timeout after 9ms"},

@@ -29,6 +29,7 @@ _OWN: dict[str, Path] = {
     "mountPoints": ("volumes",),
     "entryPoint": ("entrypoint",),
     "healthCheck": ("healthcheck",),
+    "healthCheck.command": ("healthcheck", "test"),
     "logConfiguration": ("logging",),
     "memory": ("mem_limit",),
 }
@@ -85,7 +86,13 @@ def _container(raw: dict[str, Any]) -> dict[str, Any]:
         if raw.get(key) is not None:
             out[target] = _words(_filled(raw[key]))
     out["environment"] = _environment(raw.get("environment"))
+    test = _object(raw.get("healthcheck")).get("test")
     found = {
+        "healthCheck": {"command": ["CMD-SHELL", _filled(test)]}
+        if isinstance(test, str)
+        else {"command": _filled(_list(test))}
+        if test
+        else None,
         "portMappings": [{"containerPort": _port(p)} for p in _list(raw.get("ports"))],
         "ulimits": [_ulimit(n, v) for n, v in _object(raw.get("ulimits")).items()],
         "resourceRequirements": _gpus(raw),
@@ -132,7 +139,9 @@ def _gpus(raw: dict[str, Any]) -> list[dict[str, Any]]:
             count = len(ids) if isinstance(ids, list) else device.get("count", "ALL")
             out.append({"type": "GPU", "value": "ALL" if count in ("all", -1) else str(count)})
     if not out and raw.get("gpus"):
-        out.append({"type": "GPU", "value": "ALL" if raw["gpus"] == "all" else "1"})
+        listed = [d for d in _list(raw["gpus"]) if isinstance(d, dict)]
+        count = listed[0].get("count", "ALL") if listed else raw["gpus"]
+        out.append({"type": "GPU", "value": "ALL" if count in ("all", -1) else str(count)})
     return out or ([{"type": "GPU", "value": "ALL"}] if raw.get("runtime") == "nvidia" else [])
 
 

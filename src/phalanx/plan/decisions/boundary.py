@@ -69,9 +69,9 @@ def decide(workload: Workload, found: Route | None, sized: Sized) -> Decision:
 
 
 def _stay(workload: Workload, sized: Sized) -> Decision:
+    api = "a model API" if workload.devices.is_cpu else "a model API in place of GPUs"
     reasons = [
-        "Nothing asked for needs Kubernetes, a managed training or hosting platform, or a model "
-        "API in place of GPUs."
+        f"Nothing asked for needs Kubernetes, a managed training or hosting platform, or {api}."
     ]
     facts = ["plan.stay", "plan.to-eks", "plan.to-sagemaker", "plan.to-bedrock", "plan.to-batch"]
     if workload.trains and sized.nodes > 1:
@@ -83,9 +83,7 @@ def _stay(workload: Workload, sized: Sized) -> Decision:
     if sized.instance is None and workload.devices.is_cpu:
         reasons.append("Without an accelerator the ordinary guidance for ECS applies.")
         facts.append("plan.no-accelerator")
-    rejected = tuple(
-        Rejected(to, _batch(workload) if to == "batch" else _NOT[to]) for to in _ELSEWHERE
-    )
+    rejected = tuple(Rejected(to, _not(to, workload)) for to in _ELSEWHERE)
     return Decision("D5", QUESTION, STAY, tuple(reasons), rejected, cite(*facts), _STAY_UNLESS)
 
 
@@ -101,6 +99,12 @@ _NOT = {
     "batch": "no queue, priorities or array jobs are asked for",
     "fargate+bedrock": "the workload needs an accelerator of its own, which Fargate never has",
 }
+
+
+def _not(to: str, workload: Workload) -> str:
+    if workload.devices.is_cpu and to in ("bedrock", "fargate+bedrock"):
+        return "the model is the workload's own"
+    return _batch(workload) if to == "batch" else _NOT[to]
 
 
 def _batch(workload: Workload) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from phalanx.facts.rows import rows
 from phalanx.plan.decisions.decision import Decision, Rejected, cite, cite_type
-from phalanx.plan.decisions.host import ANYWHERE, EC2, MANAGED
+from phalanx.plan.decisions.host import ANYWHERE, EC2, FARGATE, MANAGED
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
 
@@ -45,6 +45,8 @@ def choose(workload: Workload, sized: Sized, host: str) -> Chosen:
         reasons = ("The GPUs on site are the capacity; nothing scales out behind them.",)
         change = ("more GPUs are needed than stand on site",)
         return Chosen("own-hosts", reasons, ("plan.anywhere-gpu",), change)
+    if host == FARGATE:
+        return _tasks(workload)
     if host not in (EC2, MANAGED):
         reasons = ("There is no accelerator to find capacity for.",)
         return Chosen("none", reasons, ("plan.no-accelerator",), ("GPUs are to be operated",))
@@ -67,6 +69,7 @@ def decide(workload: Workload, sized: Sized, host: str, chosen: Chosen) -> Decis
         reasons.append(_groups(sized, chosen.choice))
         facts += ["plan.smallest-type-protects", "provider.weights-refused", "plan.strategy"]
     none = "there is no accelerator to find capacity for" if chosen.choice == "none" else ""
+    none = none or ("Fargate has no instances" if host == FARGATE else "")
     rejected = [
         Rejected(name, none or _not(name, workload, sized) or why)
         for name, why in _WHAT.items()
@@ -134,9 +137,28 @@ def _groups(sized: Sized, choice: str) -> str:
 def _not(name: str, workload: Workload, sized: Sized) -> str:
     """Why a kind of capacity is out for this workload; empty where the usual reason says it."""
     if name == "capacity-block":
-        return no_block(workload, sized)
+        return no_block(workload, sized) or _block_not_asked(workload, sized)
     if name == "spot-group" and workload.run.market == "spot":
         return no_spot(workload)
+    return ""
+
+
+def _block_not_asked(workload: Workload, sized: Sized) -> str:
+    """Why a run that a Capacity Block could hold is not given one."""
+    market = workload.run.market
+    if market in ("spot", "on_demand"):
+        asked = "Spot" if market == "spot" else "On-Demand"
+        name = sized.instance.name if sized.instance else ""
+        span = f" for {workload.days:g} days" if workload.days is not None else ""
+        return (
+            f"{asked} is asked for, not a block; {sized.nodes} x {name}{span} could be had as one: "
+            "say market: capacity_block (or any), and know the start date"
+        )
+    if market == "any" and sized.nodes == 1:
+        return (
+            "a run on one node without a deadline, and not known to be longer than 14 days, can "
+            "wait for On-Demand"
+        )
     return ""
 
 
@@ -207,6 +229,26 @@ def _managed(workload: Workload) -> Chosen:
         ("Managed Instances start and replace instances on demand.", *_idle(workload)),
         ("plan.mi-choice", "plan.scale-in"),
         ("a latency is promised, or a type is scarce: then RESERVED with a reservation group",),
+    )
+
+
+def _tasks(workload: Workload) -> Chosen:
+    """Fargate: each task brings its own capacity."""
+    if workload.run.market == "spot" and not no_spot(workload):
+        return Chosen(
+            "fargate-spot",
+            (
+                "FARGATE_SPOT as capacity provider: the work bears interruptions, and a task is "
+                "warned two minutes ahead by SIGTERM.",
+            ),
+            ("plan.no-accelerator", "plan.spot-policy"),
+            ("an interruption costs more than it saves: FARGATE",),
+        )
+    return Chosen(
+        "fargate-on-demand",
+        ("Each task brings its own vCPUs and memory: there is no group or instance to plan.",),
+        ("plan.no-accelerator",),
+        ("interruptions are borne: FARGATE_SPOT",),
     )
 
 

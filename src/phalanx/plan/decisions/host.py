@@ -6,11 +6,15 @@ from collections.abc import Callable
 
 from phalanx.facts.rows import rows, settled
 from phalanx.plan.decisions.decision import Decision, Rejected, cite
+from phalanx.plan.memory import serving_bytes
 from phalanx.plan.sizing import Sized
 from phalanx.plan.workload import Workload
 
 QUESTION = "Which compute host?"
 EC2, MANAGED, ANYWHERE, NONE = "ecs-on-ec2", "managed-instances", "ecs-anywhere", "none"
+FARGATE = "fargate"
+FARGATE_MEMORY_BYTES = 120 * 1024**3
+"""Memory of the largest task on Fargate."""
 _FARGATE = Rejected("fargate", "Fargate has no GPU and no other accelerator, in any form")
 _TRAINING_UNLESS = (
     "the run is one node and stays below 14 days",
@@ -34,7 +38,27 @@ def host_of(workload: Workload, sized: Sized) -> str:
     """The host's name."""
     if workload.devices.own and not _grows_beyond(workload):
         return ANYWHERE
+    if workload.devices.is_cpu and not _not_fargate(workload):
+        return FARGATE
     return EC2 if signals(workload, sized) else MANAGED
+
+
+def _not_fargate(workload: Workload) -> str:
+    """Why a workload without accelerator is not for Fargate, in words; empty when it is."""
+    model = workload.model
+    if workload.security.custom_ami:
+        return "an own AMI or kernel is required"
+    if workload.lustre:
+        return "FSx for Lustre is mounted on the host"
+    if workload.run.market in ("reserved", "capacity_block"):
+        return "assured capacity is asked for, and Fargate has no reservations"
+    if workload.team.platform == "managed_instances":
+        return "the team runs Managed Instances already"
+    if workload.use == "inference" and model.is_sized:
+        need = serving_bytes(model, workload.serving.concurrency)
+        if need > FARGATE_MEMORY_BYTES:
+            return f"one replica needs {need / 1024**3:,.0f} GiB, and a task there has at most 120"
+    return ""
 
 
 def decide(workload: Workload, sized: Sized, host: str) -> Decision:
@@ -43,13 +67,13 @@ def decide(workload: Workload, sized: Sized, host: str) -> Decision:
         return _none()
     if host == ANYWHERE:
         return _anywhere(workload)
+    if host == FARGATE:
+        return _plain(workload)
     facts = ("plan.host-comparison", "plan.mi-choice", "fargate.accelerators")
     reasons, more, because = _own_host(workload, sized) if host == EC2 else _managed(workload)
-    if workload.devices.is_cpu:
-        reasons += ("Without an accelerator Fargate would do as well.",)
     beyond = "more GPUs are needed than stand on site"
     own = beyond if workload.devices.own else "no GPUs stand on site"
-    others = () if workload.devices.is_cpu else (_FARGATE,)
+    others = (Rejected(FARGATE, why) if (why := _cpu_elsewhere(workload)) else _FARGATE,)
     rejected = Rejected(MANAGED if host == EC2 else EC2, because)
     return Decision(
         "D1",
@@ -60,6 +84,31 @@ def decide(workload: Workload, sized: Sized, host: str) -> Decision:
         cite(*facts, *more),
         _unless(workload, host),
     )
+
+
+def _cpu_elsewhere(workload: Workload) -> str:
+    return _not_fargate(workload) if workload.devices.is_cpu else ""
+
+
+def _plain(workload: Workload) -> Decision:
+    """Fargate, where there is no accelerator and nothing asks for a host."""
+    reasons = (
+        "No accelerator is asked for, and nothing asks for a host: Fargate has no instances to "
+        "choose, patch or scale.",
+    )
+    more = "Fargate does as well, and there are no instances to pay for while they stand idle"
+    rejected = (
+        Rejected(EC2, "scaling group, AMI and patching would be the team's own"),
+        Rejected(MANAGED, more),
+        Rejected(ANYWHERE, "nothing stands on site for it"),
+    )
+    change = (
+        "the workload needs an accelerator, an own AMI or kernel, or FSx for Lustre",
+        "a task needs more than 16 vCPUs or 120 GiB",
+        "capacity must be reserved",
+    )
+    facts = ("plan.no-accelerator", "plan.host-comparison", "fargate.cpu-units")
+    return Decision("D1", QUESTION, FARGATE, reasons, rejected, cite(*facts), change)
 
 
 _Why = tuple[tuple[str, ...], tuple[str, ...], str]

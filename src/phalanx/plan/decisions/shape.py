@@ -22,6 +22,8 @@ def shape_of(workload: Workload, sized: Sized) -> str:
     if workload.use == "inference":
         return "single-container-inference"
     if workload.use == "development":
+        if workload.devices.is_cpu:
+            return "dedicated-dev"
         idle = workload.run.utilisation is not None and workload.run.utilisation < 0.5
         alone = workload.tenants == "many"
         shares = workload.sharing != "none" or idle
@@ -32,12 +34,14 @@ def shape_of(workload: Workload, sized: Sized) -> str:
 def decide(workload: Workload, sized: Sized) -> Decision:
     """The decision with its reasons."""
     choice = shape_of(workload, sized)
-    reasons, ids, change = _why(choice, workload, sized)
+    cpu = workload.devices.is_cpu
+    reasons, ids, change = (_cpu if cpu else _why)(choice, workload, sized)
+    words = {**SHAPES, **_ON_CPU} if cpu else SHAPES
     return Decision(
         "D4",
         QUESTION,
         choice,
-        (f"{SHAPES[choice].capitalize()}.", *reasons),
+        (f"{words[choice].capitalize()}.", *reasons),
         tuple(Rejected(name, _not(name, workload, sized)) for name in SHAPES if name != choice),
         cite(*ids),
         change,
@@ -68,6 +72,33 @@ def _why(choice: str, workload: Workload, sized: Sized) -> _Why:
             ("one node is too slow or too small, so that several must work as a gang",),
         )
     return _development(choice, workload)
+
+
+_ON_CPU = {
+    "distributed-training": "one task for each rank group, started and recovered as one gang",
+    "single-node-training": "one task holds the whole run",
+    "dedicated-dev": "each task holds its own vCPUs and memory",
+}
+"""Words of the shapes where there is no accelerator."""
+
+
+def _cpu(choice: str, workload: Workload, sized: Sized) -> _Why:
+    if choice == "single-container-inference":
+        low, high = workload.serving.replicas
+        count = f"{low} to {high} replicas, each one task" if high > 1 else "One task"
+        reasons = [
+            f"{count} behind a load balancer.",
+            "The health check's grace period is set to the model's load time.",
+        ]
+        ids = ["plan.grace-period", "plan.no-accelerator"]
+        if workload.serving.traffic in ("bursty", "office_hours") or high > low:
+            reasons.append("Scaling follows requests or CPU.")
+        return tuple(reasons), tuple(ids), ("one replica needs more than one task holds",)
+    if choice == "distributed-training":
+        said = f"{sized.nodes} nodes train one model over TCP: all ranks start, or none."
+        return (said,), ("plan.gang",), ("the model and its batch fit one task",)
+    change = ("the work needs an accelerator, or more than one task holds",)
+    return (), ("plan.no-accelerator",), change
 
 
 def _inference(workload: Workload, sized: Sized) -> _Why:
@@ -120,6 +151,10 @@ def _not(name: str, workload: Workload, sized: Sized) -> str:
         if workload.use != "training":
             return f"the workload is {workload.use}"
         return f"the run has {sized.nodes} node{'s' if sized.nodes > 1 else ''}"
+    if workload.devices.is_cpu:
+        if workload.use != "development":
+            return f"the workload is {workload.use}"
+        return "there is no GPU to share"
     if name == "gpu-shared-dev" and (why := not_shared(workload)):
         return why
     if workload.use != "development":

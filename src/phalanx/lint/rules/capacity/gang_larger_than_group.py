@@ -28,7 +28,7 @@ from phalanx.lint.world import World
 )
 def gang_larger_than_group(task: TaskDefinition, world: World) -> Found:
     """Only where every launcher's providers and the groups' largest sizes are known."""
-    nodes = task.nodes
+    nodes = task.least_nodes
     if not nodes or nodes < 2 or not task.launchers or not task.is_accelerated:
         return
     for launcher in task.launchers:

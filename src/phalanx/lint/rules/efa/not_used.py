@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phalanx.lint.hosts import allowed
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import nodes_of, serves, uses_efa
+from phalanx.lint.signs import serves, uses_efa
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
@@ -36,7 +36,7 @@ def multi_node_without_efa(container: Container, world: World) -> Found:
     if workload.flavour not in ("ecs", "batch") or not container.is_accelerated:
         return
     rows = allowed(container)
-    if (nodes_of(workload, container) or 0) < 2 or serves(container) or container.is_privileged:
+    if not workload.is_multi_node or serves(container) or container.is_privileged:
         return
     if not rows or not all(row.efa for row in rows) or uses_efa(container):
         return

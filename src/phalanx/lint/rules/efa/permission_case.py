@@ -26,18 +26,23 @@ from phalanx.lint.world import World
     facts=("TRN-45",),
 )
 def device_permission_case(container: Container, world: World) -> Found:
-    """Every permission of every mapped device, once for each device."""
+    """One finding for each container, at its first wrong word; the count is in the message."""
     flavour = container.workload.flavour
     if flavour not in ("ecs", "batch"):
         return
     known = settled("efa.permissions")[flavour]
-    for device in container.devices:
-        for n, permission in enumerate(device.items("permissions")):
-            text = permission.text()
-            if not text or HOLE in text or text in known:
-                continue
-            right = text.upper() if flavour == "batch" else text.lower()
-            repair = ("", right) if right in known else None
-            path = f"permissions[{n}]"
-            message = f"{text} is no device permission of {flavour.replace('ecs', 'ECS')}"
-            yield Hit(device.node(path), "", message, replace=repair)
+    nodes = [node for device in container.devices for node in device.items("permissions")]
+    words = [(node, node.text() or "") for node in nodes]
+    wrong = [(n, word) for n, word in words if word and HOLE not in word and word not in known]
+    if not wrong:
+        return
+    repairs = tuple((n, word) for n, said in wrong if (word := _right(said, flavour)) in known)
+    first, said = wrong[0]
+    more = f" (nor are {len(wrong) - 1} more of this container)" if len(wrong) > 1 else ""
+    text = f"{said} is no device permission of {flavour.replace('ecs', 'ECS')}{more}"
+    replace = ("", _right(said, flavour)) if _right(said, flavour) in known else None
+    yield Hit(first, "", text, replace=replace, also=repairs)
+
+
+def _right(word: str, flavour: str) -> str:
+    return word.upper() if flavour == "batch" else word.lower()

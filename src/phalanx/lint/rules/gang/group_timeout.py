@@ -6,7 +6,7 @@ import re
 
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import is_ray, nodes_of, trains
+from phalanx.lint.signs import is_ray, trains
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
@@ -31,7 +31,7 @@ _FLAG = Pattern(r"--?(?:ddp|dist|distributed|nccl|pg|process_group)?[-_.]?timeou
 )
 def process_group_timeout_missing(container: Container, world: World) -> Found:
     """A warning where error handling is off; no sign of a time-out in a large run is an info."""
-    environment, nodes = container.environment, nodes_of(container.workload, container) or 0
+    environment, nodes = container.environment, container.workload.nodes or 0
     for name in _OFF:
         variable = environment.get(name)
         if variable and variable.content == "0" and (nodes > 1 or container.is_accelerated):

@@ -6,7 +6,6 @@ import re
 
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import nodes_of
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
@@ -38,7 +37,7 @@ _ADDRESS = ("MASTER_ADDR", "RDZV_ENDPOINT", "RDZV_HOST", "HEAD_ADDR", "MASTER_HO
 )
 def rendezvous_localhost_fallback(container: Container, world: World) -> Found:
     """Error for more than one node; silent for one node or an unsaid number."""
-    nodes = nodes_of(container.workload, container)
+    nodes = container.workload.nodes
     if nodes is None or nodes < 2:
         return
     command = container.command

@@ -5,7 +5,6 @@ from __future__ import annotations
 from phalanx.lint.launch import EventTarget, Launcher, RunTask, Service
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import nodes_of
 from phalanx.lint.world import World
 
 _RANKS = ("NODE_RANK", "GROUP_RANK", "RANK", "MACHINE_RANK")
@@ -51,6 +50,6 @@ def same_rank_for_many_tasks(launcher: Launcher, world: World) -> Found:
             if variable and name not in overridden and (variable.content or "").isdigit():
                 yield Hit(launcher, path, f"All tasks get {name}={variable.content}")
                 return
-        if _FLAG.search(container.command.text) and (nodes_of(container.workload, container) != 1):
+        if _FLAG.search(container.command.text) and container.workload.nodes != 1:
             yield Hit(launcher, path, "All tasks get the node rank of the command")
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phalanx.lint.launch import Launcher
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.rules.placement.strategy_shape import strategies
-from phalanx.lint.signs import nodes_of, trains
+from phalanx.lint.signs import trains
 from phalanx.lint.world import World
 
 
@@ -35,9 +35,7 @@ def ranks_spread_over_zones(launcher: Launcher, world: World) -> Found:
     task = launcher.task
     if task is None:
         return
-    gang = any(
-        (nodes_of(task, c) or 0) > 1 and (trains(c) or c.is_accelerated) for c in task.containers
-    )
+    gang = task.is_multi_node and any(trains(c) or c.is_accelerated for c in task.containers)
     for item in strategies(launcher):
         field = item.text("field") or ""
         if gang and item.text("type") == "spread" and field.endswith("availability-zone"):

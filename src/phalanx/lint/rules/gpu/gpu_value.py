@@ -25,7 +25,10 @@ from phalanx.lint.world import World
     facts=("CMP-29", "CMP-30", "CMP-45"),
 )
 def gpu_value(container: Container, world: World) -> Found:
-    """Words and numbers below 0 are errors; decimals on types with whole cards are warnings."""
+    """Words and numbers below 0 are errors; decimals on types with whole cards are warnings.
+
+    A decimal below 1 is an info where the type is not known: it depends on the type.
+    """
     if container.workload.flavour not in ("ecs", "batch"):
         return
     for need in container.items("resourceRequirements"):
@@ -42,3 +45,9 @@ def gpu_value(container: Container, world: World) -> Found:
             if (rows and number > part) or number > 1:
                 message = f"{text} GPU: a decimal is for types that hold a part of a card"
                 yield Hit(need, "value", message, severity="warning")
+            elif not rows and not container.instance_types:
+                message = (
+                    f"{text} GPU is right only on types that hold a part of a card (g6f, gr6f); no "
+                    "other host can take the task, and nothing here names the type"
+                )
+                yield Hit(need, "value", message, severity="info")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phalanx.lint.rule import Found, Hit, rule
-from phalanx.lint.signs import nodes_of, serves
+from phalanx.lint.signs import serves
 from phalanx.lint.workload import TaskDefinition
 from phalanx.lint.world import World
 
@@ -33,8 +33,8 @@ def nccl_bridge_mode(task: TaskDefinition, world: World) -> Found:
     mode = task.network_mode
     if (mode != "bridge" and (mode or task.has("networkMode"))) or "FARGATE" in task.launch_types:
         return
+    nodes = task.nodes or 0
     for container in task.containers:
-        nodes = nodes_of(task, container) or 0
         if container.is_accelerated and nodes > 1 and not serves(container):
             severity = "" if mode == "bridge" else "warning"
             said = "bridge mode" if mode else "no network mode, which means bridge"

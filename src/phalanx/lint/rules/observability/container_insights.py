@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from phalanx.lint.entity import Node
-from phalanx.lint.infra import Cluster
+from phalanx.lint.capacity import CapacityProvider, LaunchTemplate, ScalingGroup
+from phalanx.lint.entity import Entity, Node
+from phalanx.lint.hosts import ACCELERATED
+from phalanx.lint.infra import Cluster, ClusterProviders
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.workload import Workload
 from phalanx.lint.world import World
 
 _VALUES = ("enhanced", "enabled", "disabled")
+_ALLOWED = (
+    "managedInstancesProvider.instanceLaunchTemplate.instanceRequirements.allowedInstanceTypes"
+)
 _SETTINGS = ("clusterSettings", "settings", "setting")
 
 
@@ -63,4 +68,32 @@ def _setting(cluster: Cluster) -> Node | None:
 
 
 def _has_accelerators(cluster: Cluster, world: World) -> bool:
-    return any(workload.is_accelerated for workload in world.near(cluster, Workload))
+    if any(workload.is_accelerated for workload in world.near(cluster, Workload)):
+        return True
+    hosts = _hosts(cluster, world)
+    return any(ACCELERATED.match(name) for host in hosts for name in _types(host))
+
+
+def _hosts(cluster: Cluster, world: World) -> list[Entity]:
+    """What starts hosts for the cluster: all of a world with one cluster, else what is linked."""
+    kinds = (CapacityProvider, ScalingGroup, LaunchTemplate)
+    if len(world.near(cluster, Cluster)) == 1:
+        return [host for kind in kinds for host in world.near(cluster, kind)]
+    apart = [
+        other
+        for other in world.near(cluster, ClusterProviders)
+        if world.link(other, other.raw("cluster"), Cluster) is cluster
+    ]
+    return [
+        provider
+        for holder in (cluster, *apart)
+        for provider in world.links(holder, holder.node("capacityProviders"), CapacityProvider)
+    ]
+
+
+def _types(host: Entity) -> tuple[str, ...]:
+    if isinstance(host, LaunchTemplate):
+        return (host.instance_type,) if host.instance_type else ()
+    if isinstance(host, CapacityProvider) and host.is_managed_instances:
+        return tuple(host.texts(_ALLOWED))
+    return host.instance_types if isinstance(host, (CapacityProvider, ScalingGroup)) else ()

@@ -36,13 +36,14 @@ GPU_AMI = (
         ("0.25", "g6f.2xlarge", ""),
         ("0.5", "g6f.2xlarge", "warning"),
         ("0.5", "p9.xlarge", ""),
+        ("0.5", "", "info"),
         ("1", "g5.xlarge", ""),
         ("all", "g5.xlarge", ""),
         ("ALL", "g5.xlarge", ""),
     ],
 )
 def test_values(value: str, kind: str, severity: str) -> None:
-    found = only("gpu-value", task(gpu(value), **pin(kind)))
+    found = only("gpu-value", task(gpu(value), **(pin(kind) if kind else {})))
     assert found == ([(severity, NEED)] if severity else [])
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from phalanx.lint.readers.detect import read_world
+from phalanx.lint.source import SourceFile
+from phalanx.lint.workload import TaskDefinition
+from phalanx.lint.world import World
 from tests.support.lint_inputs import job, stack
-from tests.support.linting import environment, only, task
+from tests.support.linting import environment, only, report, task
 
 NAMES, BRIDGE, OFF = "nccl-socket-ifname", "nccl-bridge-mode", "nccl-transport-off"
 FIRST = "containerDefinitions[0].environment[0]"
@@ -95,3 +99,46 @@ def test_transports(variables: dict[str, str], severity: str) -> None:
     assert found == ([(severity, FIRST)] if severity else [])
     batch = only(OFF, job(environment(**variables)))
     assert [s for s, _ in batch] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "nodes"),
+    [
+        ("torchrun --nnodes=2 t.py", {}, (2, 2)),
+        ("torchrun --nnodes 4 t.py", {}, (4, 4)),
+        ("torchrun --nnodes=1:4 t.py", {}, (1, 4)),
+        ("torchrun --nnodes=1 t.py", {"NNODES": "8"}, (1, 1)),
+        ("torchrun --nnodes=$N t.py", {"N": "3"}, (3, 3)),
+        ("torchrun --nnodes=${N:-2} t.py", {}, (2, 2)),
+        ("torchrun --nnodes=${N:-2} t.py", {"N": "5"}, (5, 5)),
+        ("export N=6; torchrun --nnodes=$N t.py", {}, (6, 6)),
+        ("torchrun --nnodes=$N t.py", {}, None),
+        ("accelerate launch --num_machines 2 t.py", {}, (2, 2)),
+        ("deepspeed --num_nodes=2 t.py", {}, (2, 2)),
+        ("python t.py trainer.num_nodes=2", {}, (2, 2)),
+        ("python gnn.py --num-nodes 10000", {}, None),
+        ("python t.py", {"PET_NNODES": "2:4"}, (2, 4)),
+        ("python t.py", {}, None),
+    ],
+)
+def test_one_notion_of_nodes(
+    command: str, variables: dict[str, str], nodes: tuple[int, int] | None
+) -> None:
+    words = ["sh", "-c", command] if "$" in command else command.split()
+    held = {"command": words, **environment(NCCL_SOCKET_IFNAME="lo", **variables)}
+    entities, _, _ = read_world([SourceFile("t.json", task(held, networkMode="bridge"))])
+    (made,) = World(entities).all(TaskDefinition)
+    assert (made.least_nodes, made.nodes) == (nodes or (None, None))
+    assert made.is_multi_node is bool(nodes and nodes[1] > 1)
+    several = made.is_multi_node
+    assert len(only(NAMES, task(held, networkMode="awsvpc"))) == several
+    assert len(only(BRIDGE, task(held, networkMode="bridge"))) == several
+
+
+def test_a_restart_policy_is_judged_by_the_command_too() -> None:
+    held = {
+        "command": ["torchrun", "--nnodes=4", "t.py"],
+        "restartPolicy": {"enabled": True},
+    }
+    said = [f.message for f in report(("t.json", task(held))).findings if f.rule == "GNG008"]
+    assert said == ["A rank of several nodes is restarted alone"]

@@ -169,3 +169,40 @@ def test_exporters() -> None:
     assert only(EXPORTER, task()) == []
     terraform = gpu_task('["dcgm-exporter", "-a", ":9400"]')
     assert [s for s, _ in only(EXPORTER, terraform, "m.tf")] == ["warning"]
+
+
+HOSTS = """
+resource "aws_launch_template" "t" {{ instance_type = "{type}" }}
+resource "aws_autoscaling_group" "t" {{
+  max_size = 2
+  launch_template {{ id = aws_launch_template.t.id }}
+}}
+resource "aws_ecs_capacity_provider" "t" {{
+  name = "t"
+  auto_scaling_group_provider {{ auto_scaling_group_arn = aws_autoscaling_group.t.arn }}
+}}
+resource "aws_ecs_cluster_capacity_providers" "t" {{
+  cluster_name       = aws_ecs_cluster.{cluster}.name
+  capacity_providers = [aws_ecs_capacity_provider.t.name]
+}}
+"""
+OTHER = """
+resource "aws_ecs_cluster" "web" {
+  name = "web"
+  setting {
+    name  = "containerInsights"
+    value = "disabled"
+  }
+}
+"""
+
+
+def test_container_insights_by_the_hosts_of_the_cluster() -> None:
+    gpu, plain = (HOSTS.format(type=t, cluster="c") for t in ("g5.xlarge", "m7i.large"))
+    off = cluster('"disabled"')
+    assert [s for s, _ in only(INSIGHTS, off + gpu, "m.tf")] == ["warning"]
+    assert [s for s, _ in only(INSIGHTS, cluster("") + gpu, "m.tf")] == ["info"]
+    assert only(INSIGHTS, off + plain, "m.tf") == []
+    assert only(INSIGHTS, cluster('"enabled"') + gpu, "m.tf") == []
+    beside = only(INSIGHTS, off + gpu + OTHER, "m.tf")
+    assert [where.startswith("aws_ecs_cluster.c") for _, where in beside] == [True]

@@ -167,3 +167,37 @@ def test_an_image_that_is_looked_up_by_name(name: str, count: int) -> None:
     }}
     """
     assert len(only(REGISTERS, text, "m.tf")) == count
+
+
+POOLS = """
+resource "aws_launch_template" "t" {
+  for_each      = { a = "g6.xlarge", b = "g5.xlarge", c = "p5.48xlarge" }
+  instance_type = each.value
+}
+resource "aws_autoscaling_group" "t" {
+  for_each = { a = 4, b = 8, c = MOST }
+  max_size = each.value
+  launch_template { id = aws_launch_template.t[each.key].id }
+}
+"""
+
+
+def test_the_quota_of_every_instance_of_a_block() -> None:
+    for most, last in (("1", "1 x p5.48xlarge need 192"), ("var.n", "each p5.48xlarge needs 192")):
+        held = report(("m.tf", POOLS.replace("MOST", most))).findings
+        (finding,) = [f for f in held if f.rule == "PLC008"]
+        assert "4 x g6.xlarge + 8 x g5.xlarge need 48 vCPU" in finding.message
+        assert last in finding.message
+
+
+def test_the_quota_of_a_counted_group() -> None:
+    text = """
+    resource "aws_launch_template" "t" { instance_type = "g6.xlarge" }
+    resource "aws_autoscaling_group" "t" {
+      count    = 3
+      max_size = 2
+      launch_template { id = aws_launch_template.t.id }
+    }
+    """
+    (finding,) = [f for f in report(("m.tf", text)).findings if f.rule == "PLC008"]
+    assert "6 x g6.xlarge need 24 vCPU" in finding.message

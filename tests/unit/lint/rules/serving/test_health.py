@@ -145,3 +145,49 @@ def test_a_path_that_is_there(image: str, check: str) -> None:
 def test_liveness_is_not_readiness() -> None:
     found = served(TRITON, 'health_check { path = "/v2/health/live" }')
     assert [severity for severity, _ in found] == ["info"]
+
+
+PROBED: dict[str, object] = {
+    "image": "vllm/vllm-openai:v0.9.0",
+    "command": ["--model", "a/b", "--port", "8000"],
+}
+
+
+@pytest.mark.parametrize(
+    ("probe", "found"),
+    [
+        (["CMD", "curl", "-f", "http://localhost:8000/healthz"], 1),
+        (["CMD-SHELL", "curl -fsS http://127.0.0.1:8000/ || exit 1"], 1),
+        (["CMD-SHELL", "wget -q -O- http://localhost:8000/ready"], 1),
+        (["CMD-SHELL", "curl --fail localhost:8000/healthz"], 1),
+        (["CMD", "curl", "-f", "http://localhost:8000/health"], 0),
+        (["CMD", "curl", "-f", "http://localhost:8000/v1/models"], 0),
+        (["CMD", "curl", "http://localhost:8000/healthz"], 0),
+        (["CMD", "curl", "-f", "http://localhost:9000/healthz"], 0),
+        (["CMD", "curl", "-f", "http://sidecar:8000/healthz"], 0),
+        (["CMD-SHELL", "curl -f http://localhost:8000/healthz || true"], 0),
+        (["CMD-SHELL", "curl -f localhost:8000/healthz || curl -f localhost:8000/health"], 0),
+        (["CMD-SHELL", "nvidia-smi"], 0),
+    ],
+)
+def test_paths_of_the_check_of_a_container(probe: list[str], found: int) -> None:
+    held = {**PROBED, "healthCheck": {"command": probe}}
+    where = "containerDefinitions[0].healthCheck.command"
+    assert only(PATH, task(held)) == [("warning", where)] * found
+    plain = {"image": "a/app:1", "command": ["serve"], "healthCheck": {"command": probe}}
+    assert only(PATH, task(plain)) == []
+
+
+def test_paths_of_the_check_of_a_compose_service() -> None:
+    text = """
+services:
+  llm:
+    image: vllm/vllm-openai:v0.9.0
+    command: --model a/b
+    healthcheck: {test: "curl -f http://localhost:8000/PATH"}
+    deploy: {resources: {reservations: {devices: [{capabilities: [gpu], count: 1}]}}}
+"""
+    bad = only(PATH, text.replace("PATH", "healthz"), "compose.yaml")
+    assert bad == [("warning", "services.llm.healthcheck.test")]
+    assert only(PATH, text.replace("PATH", "health"), "compose.yaml") == []
+    assert only(PATH, text.replace("PATH", "${WHERE}"), "compose.yaml") == []

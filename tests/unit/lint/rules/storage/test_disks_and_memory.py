@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.linting import only, task
+from tests.support.linting import only, report, task
 
 CEILING = "shm-as-large-as-memory"
 FARGATE = "shm-size-on-fargate"
@@ -51,7 +51,14 @@ def test_fargate_has_none() -> None:
     assert only(FARGATE, shm(1024, **both)) == [("warning", SHM)]
     assert only(FARGATE, shm(1024)) == []
     tmpfs = {"linuxParameters": {"tmpfs": [{"containerPath": "/t", "size": 64}]}}
-    assert [s for s, _ in only(FARGATE, task(tmpfs, **only_fargate))] == ["error"]
+    assert only(FARGATE, task(tmpfs, **only_fargate)) == []
+    assert only(FARGATE, task(tmpfs, **both)) == []
+    batch = {"type": "container", "platformCapabilities": ["FARGATE"], "jobDefinitionName": "j"}
+    held = {**batch, "containerProperties": {"image": "a:1", **tmpfs}}
+    where = "containerProperties.linuxParameters.tmpfs"
+    assert only(FARGATE, json.dumps(held)) == [("error", where)]
+    held["platformCapabilities"] = ["EC2"]
+    assert only(FARGATE, json.dumps(held)) == []
 
 
 HOST = """
@@ -144,3 +151,13 @@ Resources:
     where = "Resources.ModelBucket.Properties.VersioningConfiguration"
     assert only(BUCKET, text, "t.yaml") == [("warning", where)]
     assert only(BUCKET, text.replace("Suspended", "Enabled"), "t.yaml") == []
+
+
+def test_disks_of_every_instance_of_a_block() -> None:
+    text = HOST.format(type="g5.xlarge", line="").replace(
+        'instance_type = "g5.xlarge"',
+        'for_each = { a = "g5.xlarge", b = "g6.xlarge" }\n instance_type = each.value',
+    )
+    (finding,) = [f for f in report(("m.tf", text)).findings if f.slug == NVME]
+    assert "g5.xlarge has" in finding.message
+    assert "g6.xlarge has" in finding.message
