@@ -70,7 +70,11 @@ class Trial:
         follower.begin(split_checkpoint_name(name)[0] if name else 0, ())
         ends_well = attempt == 0
         pid = self._fork(saves=2 if ends_well else SAVES)
-        self._follow(follower, pid, ends_well=ends_well)
+        try:
+            self._follow(follower, pid, ends_well=ends_well)
+        except BaseException:
+            os.kill(pid, signal.SIGKILL)  # a stopped one would be waited for without end
+            raise
         for _ in range(3):
             self._look(follower, Writers(are_alive=False, ended_well=ends_well))
             time.sleep(SETTLE_S / 4)

@@ -84,12 +84,12 @@ class WatchedFolder:
         self.put({name.replace("__", "/"): data for name, data in files.items()})
 
     def put(self, files: dict[str, bytes]) -> None:
-        """Files by name, in this order, at a time later than all before."""
+        """Files by name, in this order, each at a time later than all before."""
         tick = self.base / "tick"
-        tick.touch()
-        first_ns = tick.stat().st_mtime_ns
-        until(lambda: (tick.touch(), tick.stat().st_mtime_ns > first_ns)[1])
         for name, data in files.items():
+            tick.touch()
+            first_ns = tick.stat().st_mtime_ns
+            until(lambda: (tick.touch(), tick.stat().st_mtime_ns > first_ns)[1])  # noqa: B023
             (self.out / name).parent.mkdir(parents=True, exist_ok=True)
             (self.out / name).write_bytes(data)
 

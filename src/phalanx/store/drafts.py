@@ -67,7 +67,8 @@ class Drafts:
 
     def probe(self, link: Callable[..., None] = os.link) -> None:
         """Check the file system now. Raises `StoreUnfit`."""
-        fitness.check(self._folders.root, self._folders.make(TMP).fd, self.name(), link)
+        folder = self._folders.make(TMP)
+        fitness.check(self._folders.root, folder.fd, self.name(), link)
 
     def now_ns(self) -> int:
         """The file system's own clock: the time it gives to a file touched now."""

@@ -167,8 +167,9 @@ class Folders:
                 return folder
             self._need_anchor()
             above, _, name = prefix.rpartition("/")
+            parent = self.make(above)  # held: another thread may drop it from what is kept
             try:
-                os.mkdir(name, 0o700, dir_fd=self.make(above).fd)
+                os.mkdir(name, 0o700, dir_fd=parent.fd)
             except (FileNotFoundError, FileExistsError):
                 continue
         raise StoreUnavailable(

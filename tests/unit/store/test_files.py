@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from phalanx.checkpoint.folder.together import together
 from phalanx.errors import StoreConflict, StoreUnavailable, StoreUnfit
 from phalanx.store.drafts import STALE_NS
 from phalanx.store.files import FilesObjects
@@ -519,3 +520,18 @@ def test_a_job_that_was_never_there_is_not_begun_by_what_works_for_it(root: Path
     assert os.listdir(root) == ["tmp"]
     FilesObjects(root).replace("jobs/a-1/record", b"1", None)
     controller.beat("jobs/a-1/controller", b"x")
+
+
+def test_many_threads_make_the_same_new_folders(tmp_path: Path) -> None:
+    """A folder that one thread uses stays open when another has opened it once more."""
+    switch_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(60):
+            FilesObjects.open(tmp_path / f"{number}", make=True)
+            objects = FilesObjects(tmp_path / f"{number}", sync=lambda fd: None)
+            keys = [f"a/b/c/d/{n}" for n in range(8)]
+            together(lambda key, to=objects: to.put_loose(key, [b"x"]), keys)
+            assert objects.list("a/b/c/d") == tuple("01234567")
+    finally:
+        sys.setswitchinterval(switch_s)

@@ -171,7 +171,20 @@ def _dcp(unit: Unit) -> Finding:
     if unit.name.endswith(".ckpt") and "meta.pt" not in bases:
         return Finding("meta.pt is missing, which is written last")
     extra = [e for e in unit.entries if not is_of_dcp(e) and e.base != "meta.pt"]
-    return Finding(is_proven=not extra)
+    return Finding(is_proven=not extra and not _may_be_next(unit))
+
+
+def _may_be_next(unit: Unit) -> bool:
+    """Whether a file of a checkpoint that is overwritten in place may be of the next save.
+
+    It has the very time of `.metadata`: a clock's step can hold the end of one save and the
+    beginning of the next.
+    """
+    last = {entry.folder: entry.mtime_ns for entry in unit.entries if entry.base == ".metadata"}
+    return unit.number is None and any(
+        entry.mtime_ns == last.get(entry.folder) and entry.base != ".metadata"
+        for entry in unit.entries
+    )
 
 
 def _is_rng(entry: Entry) -> bool:

@@ -115,6 +115,10 @@ class Readiness:
         changed = {count for count in counts.values() if count}
         if len(changed) != 1 or (0 in counts.values() and max(changed) < 2):
             return False
+        # Two with the same time have no order: one may be of the next save already.
+        times = [entry.mtime_ns for entry in unit.entries if counts[entry.name]]
+        if len(set(times)) < len(times):
+            return False
         usual = [name for name in self._orders.get(unit.name, ()) if counts.get(name)]
         return [name for name in _in_order(unit) if counts[name]] == usual
 

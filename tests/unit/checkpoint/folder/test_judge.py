@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def put(folder: Path, files: Files) -> None:
-    for name, data in files.items():
+def put(folder: Path, files: Files, apart_s: int = 1) -> None:
+    """Files in this order, so many seconds apart, the last one now."""
+    now_s = int(time.time())
+    for before, (name, data) in zip(range(len(files) - 1, -1, -1), files.items(), strict=True):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
+        os.utime(folder / name, (now_s, now_s - before * apart_s))
 
 
 def judged(folder: Path, ranks: int | None = RANKS) -> list[Finding]:
@@ -46,6 +50,14 @@ def test_complete_ones(kind: str, tmp_path: Path, base: str) -> None:
     assert not any(one.problem for one in findings)
     assert all(one.is_proven is (kind not in UNMARKED) for one in findings)
     assert all(one.is_legible for one in findings)
+
+
+@pytest.mark.parametrize(("kind", "is_proven"), [("dcp", True), ("dcp in place", False)])
+def test_files_of_one_time_may_be_of_two_saves_where_one_overwrites_the_other(
+    kind: str, is_proven: bool, tmp_path: Path, base: str
+) -> None:
+    put(tmp_path, KINDS[kind](2, base), apart_s=0)
+    assert [(one.problem, one.is_proven) for one in judged(tmp_path)] == [("", is_proven)]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
