@@ -111,8 +111,8 @@ def test_a_command_a_shell_and_stacks_leave_a_running_job_alone(new_gang, monkey
     assert f"`phalanx stop {gang.job}` first" in line
 
     shell = Shell(gang, 0)
-    shell.type("echo $((RANK + 40))\n")
-    until(lambda: shell.shows("\n40"))
+    shell.type("echo $((RANK + 40000 + 2))\n")
+    until(lambda: shell.shows("40002"))
     assert gang.call("stop", gang.job)["phase"] == "Stopped"
     assert shell.code() == 128 + signal.SIGKILL
     assert "the task of slot 0 has ended" in shell.seen
