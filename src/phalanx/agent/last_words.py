@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from phalanx.torchrun import Summary
+
 LAST_LINES = 8
 _RAISED = re.compile(r"(?:\[rank(\d+)\]: ?)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b.*)")
 _LAUNCHER = "torch.distributed.elastic"
-_ROOT_CAUSE = "Root Cause (first observed failure):"
-_FIELD = re.compile(r"\s*(rank|exitcode|traceback)\s*: (.*)")
 
 
 def last_lines(tail: bytes) -> str:
@@ -25,23 +25,15 @@ def _below_the_launcher(lines: list[str]) -> str:
     """
     if not any(line.startswith(_LAUNCHER) for line in lines):
         return ""
-    root = _root_cause(lines)
-    rank = root.get("rank", "").partition(" ")[0]
-    if root.get("exitcode", "").startswith("-") and root.get("traceback"):
-        return f"rank {rank} below torchrun: {root['traceback']}"
+    summary = Summary("\n".join(lines))
+    for line in lines:
+        summary.see(line)
+    if summary.signal:
+        return f"rank {summary.root} below torchrun: {summary.signal}"
     raised = [
         (found[1], found[2])
         for line in lines
         if (found := _RAISED.fullmatch(line)) and not found[2].startswith(_LAUNCHER)
     ]
-    of_it = [text for of, text in raised if of == rank]
+    of_it = [text for of, text in raised if of == summary.root]
     return of_it[-1] if of_it else raised[-1][1] if raised else ""
-
-
-def _root_cause(lines: list[str]) -> dict[str, str]:
-    """The fields of the table in which torchrun names the failure it saw first."""
-    if _ROOT_CAUSE not in lines:
-        return {}
-    at = len(lines) - lines[::-1].index(_ROOT_CAUSE)
-    fields = (_FIELD.match(line) for line in lines[at : at + LAST_LINES])
-    return {found[1]: found[2] for found in fields if found}

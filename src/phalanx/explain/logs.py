@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from phalanx.explain.elastic import Summary
 from phalanx.explain.model import ERROR, INFO, WARNING, Finding, found
 from phalanx.explain.progress import (
     MAY_PASS,
@@ -37,6 +36,7 @@ from phalanx.explain.texts import (
     XID_PROGRAM,
     Line,
 )
+from phalanx.torchrun import Summary
 from phalanx.verdict.first_cause import tier_of
 from phalanx.verdict.ranks import SECONDARY
 from phalanx.verdict.xid import xid_kind, xid_means

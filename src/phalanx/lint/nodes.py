@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 """(fewest, most) nodes; they differ for an elastic launch such as `--nnodes=1:4`."""
 
-_WORD = r"[=\s]+(\"[^\"]*\"|'[^']*'|[^\s;&|]+)"
+WORD = r"[=\s]+(\"[^\"]*\"|'[^']*'|[^\s;&|]+)"
+"""What follows a flag of a command: its value, quoted or not."""
 _FLAG = Pattern(
-    r"(?:--(?:nnodes|num[-_]machines|trainer\.num[-_]nodes)|\btrainer\.num_nodes)" + _WORD
+    r"(?:--(?:nnodes|num[-_]machines|trainer\.num[-_]nodes)|\btrainer\.num_nodes)" + WORD
 )
-_LAUNCHER = Pattern(r"\b(?:deepspeed|lightning\s+run|fabric\s+run)\b.*?--num[-_]nodes" + _WORD)
+_LAUNCHER = Pattern(r"\b(?:deepspeed|lightning\s+run|fabric\s+run)\b.*?--num[-_]nodes" + WORD)
 _NAMES = (
     *("NNODES", "NUM_NODES", "NODE_COUNT", "N_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
     *("PET_NNODES", "NUM_MACHINES"),

@@ -18,28 +18,13 @@ from phalanx.backends.local.drivers import controllers, senders
 from phalanx.errors import StoreUnavailable
 from phalanx.state.record import PauseRequest
 from phalanx.words import Phase
+from tests.support.clocks import SleepingClock
 from tests.support.made_root import T0, MadeRoot, ended_job, record
 from tests.support.waiting import until
 
 SLEEP = "import time; time.sleep(600)"
 REMAKE = "import os, sys\nwhile True: os.makedirs(sys.argv[1], exist_ok=True)"
 PAUSED = {"phase": Phase.PAUSED, "ending": Phase.PAUSED, "pause": PauseRequest(T0)}
-
-
-class Passing:
-    """A clock that goes on by sleeping alone."""
-
-    def __init__(self) -> None:
-        self.now_ns = 0
-
-    def monotonic_ns(self) -> int:
-        return self.now_ns
-
-    def wall_ns(self) -> int:
-        return self.now_ns
-
-    def sleep(self, seconds: float) -> None:
-        self.now_ns += int(seconds * 1e9)
 
 
 class Heard(Onlooker):
@@ -150,7 +135,7 @@ def test_a_controller_that_stays_is_not_waited_for_for_ever(made, others) -> Non
     ended_job(made, sweeps=2)
     process = others.controller()
     until(lambda: controllers(str(made.path), "gpt-1"))
-    clock = Passing()
+    clock = SleepingClock()
     until_quiet(load(made.root, "gpt-1"), ensure=nobody, clock=clock)
     assert clock.now_ns >= QUIET_S * 1e9
     assert process.poll() is None
@@ -161,7 +146,7 @@ def test_rm_waits_for_the_sender_and_then_ends_it(made: MadeRoot, others: Others
     process, sender = others.controller(), others.sender()
     until(lambda: controllers(str(made.path), "gpt-1") and senders("gpt-1", T0))
     until((made.path / "jobs/gpt-1/mine").is_dir)
-    heard, clock = Heard(), Passing()
+    heard, clock = Heard(), SleepingClock()
     remove_view(made.root, ["gpt-1"], Sweepers(nobody, clock, heard))
     assert (process.wait(5), sender.wait(5)) == (-9, -9)
     assert not (made.path / "jobs/gpt-1").exists()
@@ -174,7 +159,7 @@ def test_rm_ends_what_a_dead_controller_left_behind(made: MadeRoot, others: Othe
     ended_job(made, sweeps=2)
     sender, other = others.sender(), others.sender("gpt-2")
     until(lambda: senders("gpt-1", T0) and senders("gpt-2", T0))
-    heard, clock = Heard(), Passing()
+    heard, clock = Heard(), SleepingClock()
     remove_view(made.root, ["gpt-1"], Sweepers(nobody, clock, heard))
     assert sender.wait(5) == -9
     assert not (made.path / "jobs/gpt-1").exists()
@@ -193,6 +178,6 @@ def test_a_sender_that_ends_in_time_is_left_to_end(made: MadeRoot, others: Other
             process.wait()
 
     heard = Ends()
-    remove_view(made.root, ["gpt-1"], Sweepers(nobody, Passing(), heard))
+    remove_view(made.root, ["gpt-1"], Sweepers(nobody, SleepingClock(), heard))
     assert process.returncode == -15
     assert (heard.said, heard.gone) == ([], ["gpt-1"])

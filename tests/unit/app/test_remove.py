@@ -17,25 +17,10 @@ from phalanx.names import Keys, checkpoint_name
 from phalanx.plan.lineage import Origin
 from phalanx.state.codec import dumps
 from phalanx.words import Phase
+from tests.support.clocks import SleepingClock
 from tests.support.made_root import MadeRoot, ended_job, plan, record
 
 CHECKPOINT = checkpoint_name(200, 1)
-
-
-class StandingClock:
-    """Time passes by sleeping alone."""
-
-    def __init__(self) -> None:
-        self.now_ns = 0
-
-    def monotonic_ns(self) -> int:
-        return self.now_ns
-
-    def wall_ns(self) -> int:
-        return self.now_ns
-
-    def sleep(self, seconds: float) -> None:
-        self.now_ns += int(seconds * 1e9)
 
 
 @pytest.fixture
@@ -47,7 +32,7 @@ def nobody(root: Root, job: str) -> None:
     raise AssertionError("a job that is settled needs no controller")
 
 
-BY_NOBODY = Sweepers(nobody, StandingClock())
+BY_NOBODY = Sweepers(nobody, SleepingClock())
 
 
 def descendant(made: MadeRoot, job: str, *, has_copy: bool) -> None:
@@ -117,13 +102,13 @@ def test_a_job_whose_tasks_may_live_is_swept_first(made: MadeRoot) -> None:
     def sweep(root: Root, job: str) -> None:
         ended_job(made, job, sweeps=2)
 
-    assert remove_view(made.root, ["gpt-1"], Sweepers(sweep, StandingClock()))["removed"]
+    assert remove_view(made.root, ["gpt-1"], Sweepers(sweep, SleepingClock()))["removed"]
 
 
 def test_a_task_that_will_not_end_keeps_its_job(made: MadeRoot) -> None:
     ended_job(made, "gpt-1", sweeps=0)
     with pytest.raises(StoreError, match="still ending"):
-        remove_view(made.root, ["gpt-1"], Sweepers(lambda root, job: None, StandingClock()))
+        remove_view(made.root, ["gpt-1"], Sweepers(lambda root, job: None, SleepingClock()))
     assert job_ids(made.root) == ("gpt-1",)
 
 

@@ -341,8 +341,15 @@ def test_what_takes_a_cpu_workload_off_fargate(lines: str, host: str) -> None:
     assert choice(made, "D1") == host
     if host != "fargate":
         assert rejected(made, "D1")["fargate"]
-    large = planned("accelerator: {type: cpu}\nmodel: {parameters: 70B}\n", "inference")
-    assert choice(large, "D1") == "managed-instances"
+
+
+@pytest.mark.parametrize(("size", "host"), [("100B", "fargate"), ("140B", "managed-instances")])
+def test_the_largest_task_on_fargate_is_that_of_the_facts(size: str, host: str) -> None:
+    model = f"model: {{parameters: {size}, precision: bf16}}\n"
+    made = planned(f"accelerator: {{type: cpu}}\n{model}", "inference")
+    assert choice(made, "D1") == host
+    if host == "fargate":
+        assert "more than 32 vCPUs or 244 GiB" in str(made["decisions"][0]["would_change_if"])
 
 
 def test_a_model_that_misses_by_the_tenth_says_so() -> None:

@@ -9,24 +9,13 @@ import torch
 
 from phalanx.state.gang import Pace
 from phalanx.train.pace import BLOCK, FEWEST, WARM_UP, PaceMeter
+from tests.support.clocks import SleepingClock
 
 MS = 1_000_000
 
 
-class Clock:
+class Clock(SleepingClock):
     """Time that tests move."""
-
-    def __init__(self) -> None:
-        self.now_ns = 1_000 * MS
-
-    def monotonic_ns(self) -> int:
-        return self.now_ns
-
-    def wall_ns(self) -> int:
-        return self.now_ns
-
-    def sleep(self, seconds: float) -> None:
-        self.now_ns += int(seconds * 1e9)
 
     def pass_ms(self, ms: float) -> None:
         self.now_ns += int(ms * MS)
@@ -36,7 +25,7 @@ class Training:
     """A loop with a module and an optimizer whose parts take as long as told."""
 
     def __init__(self, *, watched: bool = True) -> None:
-        self.clock = Clock()
+        self.clock = Clock(1_000 * MS)
         self.meter = PaceMeter(3, self.clock)
         self.model = torch.nn.Linear(4, 1)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
@@ -130,4 +119,4 @@ def test_a_script_whose_model_is_not_known_counts_whole_steps() -> None:
     ids=["nothing", "no-parameters", "frozen", "half-made"],
 )
 def test_odd_states_are_left_alone(state: dict) -> None:
-    PaceMeter(0, Clock()).watch(state)
+    PaceMeter(0, Clock(1_000 * MS)).watch(state)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 from phalanx.backends.local import processes
@@ -62,16 +62,13 @@ def _drives(pid: int, root: str, job: str) -> bool:
 def _words(pid: int, name: str) -> list[bytes]:
     """Words of a command line or an environment; none of what is gone or somebody else's."""
     try:
-        with open(f"/proc/{pid}/{name}", "rb") as file:
-            return file.read().split(b"\0")
+        return processes.words(pid, name)
     except OSError:
         return []
 
 
-def _pids() -> Iterator[int]:
-    mine = os.getpid()
+def _pids() -> list[int]:
     try:
-        names = os.listdir("/proc")
+        return [pid for pid in processes.pids() if pid != os.getpid()]
     except OSError:
-        names = []  # a system without it runs no tasks of ours
-    return (int(name) for name in names if name.isdigit() and int(name) != mine)
+        return []  # a system without /proc runs no tasks of ours

@@ -46,19 +46,18 @@ def inside(files: TaskFiles, claim: Claim, words: str) -> Inside:
 def environment_of(claim: Claim) -> dict[str, str]:
     """The environment that the agent was started with. Raises `BackendError`."""
     try:
-        with open(f"/proc/{claim.pid}/environ", "rb") as file:
-            data = file.read()
+        words = processes.words(claim.pid, "environ")
     except PermissionError:
         raise BackendError(
             f"the agent (process {claim.pid}) belongs to another user",
             hint="only who started the job may run something inside it",
         ) from None
     except OSError:
-        data = b""
+        words = []
     # Looked at afterwards: until then the number may have passed to another process.
-    if not data or processes.start_of(claim.pid) != claim.start:
+    if not any(words) or processes.start_of(claim.pid) != claim.start:
         raise BackendError("the task has just ended")
-    pairs = (os.fsdecode(item).partition("=") for item in data.split(b"\0") if item)
+    pairs = (os.fsdecode(item).partition("=") for item in words if item)
     return {name: value for name, _, value in pairs}
 
 

@@ -51,8 +51,19 @@ def start_of(pid: int) -> int | None:
 
 def scan() -> list[Process]:
     """Every living process, with the marks of those of our own user."""
-    found = (look(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    found = map(look, pids())
     return [process for process in found if process is not None]
+
+
+def pids() -> list[int]:
+    """Of every process that is there now."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def words(pid: int, name: str) -> list[bytes]:
+    """What `cmdline` or `environ` of a process holds; raises `OSError` when it may not be read."""
+    with open(f"/proc/{pid}/{name}", "rb") as file:
+        return file.read().split(b"\0")
 
 
 def children(identity: tuple[int, int]) -> list[Process]:

@@ -13,8 +13,6 @@ from phalanx.plan.workload import Workload
 QUESTION = "Which compute host?"
 EC2, MANAGED, ANYWHERE, NONE = "ecs-on-ec2", "managed-instances", "ecs-anywhere", "none"
 FARGATE = "fargate"
-FARGATE_MEMORY_BYTES = 120 * 1024**3
-"""Memory of the largest task on Fargate."""
 _FARGATE = Rejected("fargate", "Fargate has no GPU and no other accelerator, in any form")
 _TRAINING_UNLESS = (
     "the run is one node and stays below 14 days",
@@ -56,8 +54,9 @@ def _not_fargate(workload: Workload) -> str:
         return "the team runs Managed Instances already"
     if workload.use == "inference" and model.is_sized:
         need = serving_bytes(model, workload.serving.concurrency)
-        if need > FARGATE_MEMORY_BYTES:
-            return f"one replica needs {need / 1024**3:,.0f} GiB, and a task there has at most 120"
+        most = settled("fargate.memory-max-gib")
+        if need > most * 1024**3:
+            return f"one replica needs {need / 1024**3:,.0f} GiB, a task there has at most {most}"
     return ""
 
 
@@ -102,12 +101,18 @@ def _plain(workload: Workload) -> Decision:
         Rejected(MANAGED, more),
         Rejected(ANYWHERE, "nothing stands on site for it"),
     )
+    vcpus, most = max(settled("fargate.cpu-units")) // 1024, settled("fargate.memory-max-gib")
     change = (
         "the workload needs an accelerator, an own AMI or kernel, or FSx for Lustre",
-        "a task needs more than 16 vCPUs or 120 GiB",
+        f"a task needs more than {vcpus} vCPUs or {most} GiB",
         "capacity must be reserved",
     )
-    facts = ("plan.no-accelerator", "plan.host-comparison", "fargate.cpu-units")
+    facts = (
+        "plan.no-accelerator",
+        "plan.host-comparison",
+        "fargate.cpu-units",
+        "fargate.memory-max-gib",
+    )
     return Decision("D1", QUESTION, FARGATE, reasons, rejected, cite(*facts), change)
 
 

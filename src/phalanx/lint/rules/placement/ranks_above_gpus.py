@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from phalanx.lint.nodes import value_of
+from phalanx.lint.nodes import WORD, value_of
 from phalanx.lint.pattern import Pattern
 from phalanx.lint.rule import Found, Hit, rule
 from phalanx.lint.signs import is_ray
 from phalanx.lint.workload import Container
 from phalanx.lint.world import World
 
-_WORD = r"[=\s]+(\"[^\"]*\"|'[^']*'|[^\s;&|]+)"
 _SERVERS = Pattern(
     r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher)|\btgi\b|\blmdeploy\b|tensorrt_llm"
     r"|trtllm-serve",
 )
 _TENSOR = Pattern(
-    r"(?:^|\s)(?:--tensor[-_]parallel[-_]size|--tp[-_]size|--tp|-tp|--num[-_]shard)" + _WORD
+    r"(?:^|\s)(?:--tensor[-_]parallel[-_]size|--tp[-_]size|--tp|-tp|--num[-_]shard)" + WORD
 )
-_PIPELINE = Pattern(r"(?:^|\s)(?:--pipeline[-_]parallel[-_]size|--pp[-_]size|-pp)" + _WORD)
+_PIPELINE = Pattern(r"(?:^|\s)(?:--pipeline[-_]parallel[-_]size|--pp[-_]size|-pp)" + WORD)
 _LAUNCHED = Pattern(
-    r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b.*?--nproc[-_]per[-_]node" + _WORD
+    r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b.*?--nproc[-_]per[-_]node" + WORD
 )
 _SEVERAL_HOSTS = Pattern(
     r"\bray\b|--(?:nnodes|node[-_]rank|num[-_]nodes|headless|dist[-_]init[-_]addr)|multi[-_]node"
