@@ -108,7 +108,7 @@ def test_stop_ends_what_ignores_sigterm_and_what_has_left_the_session(counting, 
 
 
 def test_stop_while_nothing_has_started_yet(counting):
-    gang = counting().start()
+    gang = counting(step_s=60).start()
     assert gang.call("stop", gang.job)["phase"] == "Stopped"
     gang.assert_nothing_lives()
     assert gang.lines(0) == []

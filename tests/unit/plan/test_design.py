@@ -343,7 +343,7 @@ def test_what_takes_a_cpu_workload_off_fargate(lines: str, host: str) -> None:
         assert rejected(made, "D1")["fargate"]
 
 
-@pytest.mark.parametrize(("size", "host"), [("100B", "fargate"), ("140B", "managed-instances")])
+@pytest.mark.parametrize(("size", "host"), [("60B", "fargate"), ("70B", "managed-instances")])
 def test_the_largest_task_on_fargate_is_that_of_the_facts(size: str, host: str) -> None:
     model = f"model: {{parameters: {size}, precision: bf16}}\n"
     made = planned(f"accelerator: {{type: cpu}}\n{model}", "inference")
